@@ -27,8 +27,8 @@ func ServiceAccounts(c *nexusv1.NexusAICapability) []string {
 	return part.NamesIn(parts.All.AccessSets(&c.Spec), func(a part.AccessSet) string { return a.ServiceAccount(part.NamesOf(c)) })
 }
 
-// MayUse reports whether pods with a ServiceAccount of a capability may use what an object of a kind declares: always where their
-// components have no access, else where the access names it.
+// MayUse reports whether pods with a ServiceAccount of a capability may use the resource of an object. They always may if their components
+// declare no access. Otherwise the access must name it.
 func MayUse(c *nexusv1.NexusAICapability, serviceAccount, kind, name string) bool {
 	ps := parts.All
 	sets := ps.AccessSets(&c.Spec)

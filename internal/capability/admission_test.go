@@ -101,7 +101,7 @@ func isInvalid(err error) bool {
 // server creates objects on a real API server, without keeping them and with unknown fields refused.
 type server struct{ client dynamic.Interface }
 
-// plurals of the kinds, for which this test needs no discovery.
+// plurals of the kinds, so that this test needs no discovery.
 var plurals = map[string]string{
 	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "AWSResource": "awsresources", "VPC": "vpcs", "SQSQueue": "sqsqueues", "KMSKey": "kmskeys", "PodIdentityAssociation": "podidentityassociations", "ElastiCacheCluster": "elasticacheclusters", "Certificate": "certificates", "LambdaFunction": "lambdafunctions", "ECSCluster": "ecsclusters", "EKSCluster": "eksclusters", "CognitoUserPool": "cognitouserpools", "SNSTopic": "snstopics", "RouteTable": "routetables", "InternetGateway": "internetgateways", "SecurityGroup": "securitygroups", "Subnet": "subnets", "NATGateway": "natgateways", "ECRRepository": "ecrrepositories", "Route53HostedZone": "route53hostedzones", "Route53RecordSet": "route53recordsets", "EC2KeyPair": "ec2keypairs", "EC2Instance": "ec2instances", "ElasticIP": "elasticips", "DBSubnetGroup": "dbsubnetgroups", "RDSInstance": "rdsinstances", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
 	"GlueDatabase": "gluedatabases", "GlueTable": "gluetables", "GlueCrawler": "gluecrawlers", "SSMParameterSet": "ssmparametersets",

@@ -56,7 +56,7 @@ var formsOfAI = map[string]string{
 	"AWS::Bedrock::KnowledgeBase": "bedrock:knowledge-base/", "AWS::Bedrock::DataSource": "bedrock:knowledge-base/",
 }
 
-// valuesOfAI are the variables of the AI parts of a capability whose values AWS assigns.
+// valuesOfAI returns the variables of the AI parts of a capability with values that AWS assigns.
 func valuesOfAI(c *nexusv1.NexusAICapability) map[string]string {
 	out := map[string]string{}
 	set := func(variable, name string) {

@@ -100,7 +100,7 @@ func TestGateways_CallTheirFunctionsAndAreInvoked(t *testing.T) {
 	}
 }
 
-// A target has no tags by which a later object could find it, so that it is not retained.
+// A target has no tags, so that a later object could not find it. It is therefore not retained.
 func TestGateways_TheirTargetsAreNotRetained(t *testing.T) {
 	c := minimal(toolGateway(), func(c *nexusv1.NexusAICapability) { c.Spec.DeletionPolicy = nexusv1.DeletionRetain })
 	g := compile(t, c, facts())

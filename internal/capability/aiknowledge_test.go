@@ -55,7 +55,7 @@ const (
 	idOfPassages = "AWSResource/myapp-dev-knowledge-passages"
 )
 
-// A knowledge base acts as a role that reads its source, uses its index and invokes its model, and nothing else.
+// A knowledge base assumes a role that may only read its source, use its index and invoke its model.
 func TestKnowledge_TheServiceRoleHasExactlyWhatIsNeeded(t *testing.T) {
 	g := compile(t, minimal(handbook()), facts())
 	role := object(t, g, idOfService)
@@ -110,7 +110,7 @@ func TestKnowledge_TheServiceRoleReadsEncryptedDocuments(t *testing.T) {
 	}
 }
 
-// A resource is not created before its role has rights on everything that is proven, and the role has none on what is not.
+// A resource is not created before its role has rights on all proven resources. The role has no rights on other resources.
 func TestKnowledge_WaitsForTheRightsOfItsRole(t *testing.T) {
 	c := minimal(handbook())
 	f := bounded(c, facts())
@@ -232,7 +232,7 @@ func TestKnowledge_TheRoleGoesAfterItsResource(t *testing.T) {
 	}
 }
 
-// A data source has no tags by which another object could take it over, so that it is not retained.
+// A data source has no tags, so that another object could not take it over. It is therefore not retained.
 func TestKnowledge_TheDataSourceIsNotRetained(t *testing.T) {
 	for policy, want := range map[nexusv1.DeletionPolicy]string{nexusv1.DeletionRetain: "Delete", nexusv1.DeletionOrphan: "Orphan", nexusv1.DeletionDelete: "Delete"} {
 		c := minimal(handbook(), func(c *nexusv1.NexusAICapability) { c.Spec.DeletionPolicy = policy })

@@ -33,13 +33,13 @@ type ClosedToBalancer = part.ClosedToBalancer
 // CredentialPods are the pods of a Deployment's newest template, by whether they have a way to AWS credentials.
 type CredentialPods = report.CredentialPods
 
-// Facts holds everything that Compile needs to know besides the capability.
+// Facts holds the input of Compile about the surroundings of the capability.
 type Facts = part.Facts
 
 // Healing records the replacement of pods that started without credentials.
 type Healing = report.Healing
 
-// IdentityFacts describes the ways in which pods get credentials.
+// IdentityFacts describes how pods get credentials.
 type IdentityFacts = part.IdentityFacts
 
 // Names derives every name of a capability from its capabilityName and environment.
@@ -48,13 +48,13 @@ type Names = part.Names
 // Observed is all that a capability's status is made of.
 type Observed = report.Observed
 
-// Proof says what a child owns in AWS.
+// Proof describes the resource that a child owns in AWS.
 type Proof = part.Proof
 
-// Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
+// Stage is a set of kinds that are removed together, and the steps that their removal undoes.
 type Stage = part.Stage
 
-// State says what became of one node of the graph.
+// State is the observed state of one node of the graph.
 type State = report.State
 
 // StepState says how far a step has come.
@@ -88,8 +88,8 @@ const (
 	StepUnderWay          = report.StepUnderWay
 )
 
-// DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the workloads, and only then what they were
-// held to; access ends before data goes; the provider is last, for nothing in AWS goes without it.
+// DeletionOrder lists the stages of a deletion that the operator orders. Traffic stops first, then the workloads, and then their policies
+// and quotas. Access ends before data is deleted. The provider is last, because no AWS resource can be deleted without it.
 var DeletionOrder = parts.DeletionOrder
 
 // Steps are the reported steps in their order.
@@ -103,12 +103,12 @@ func ActingResource(kind, name string) string {
 	return resources.ActingResource(kind, name)
 }
 
-// BalancedComponents returns the components whose pods a load balancer of AWS calls.
+// BalancedComponents returns the components with pods that a load balancer of AWS calls.
 func BalancedComponents(c *nexusv1.NexusAICapability, f part.Facts) []policies.Balanced {
 	return policies.BalancedComponents(c, f)
 }
 
-// BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
+// BalancerSettingsKind returns the kind that configures the AWS Load Balancer Controller for a Gateway or a GatewayClass.
 func BalancerSettingsKind() schema.GroupVersionKind {
 	return traffic.BalancerSettingsKind()
 }
@@ -118,7 +118,8 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return traffic.CNAMEObject(c, f)
 }
 
-// EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in production and Delete elsewhere.
+// EffectiveDeletionPolicy returns the deletion policy of the AWS resources: spec.deletionPolicy, or by default Retain in production and
+// Delete in all other environments.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	return part.EffectiveDeletionPolicy(c)
 }
@@ -128,7 +129,7 @@ func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok boo
 	return traffic.GatewayObject(c)
 }
 
-// GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
+// GatewayOf returns spec.ingress.gateway of a capability; nil if traffic comes through an Ingress, or not from outside.
 func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec {
 	return traffic.GatewayOf(c)
 }
@@ -148,8 +149,8 @@ func HoldsData(o awsv1.Resource) bool {
 	return resources.HoldsData(o)
 }
 
-// IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability keeps no
-// records, or has a Gateway.
+// IngressWithRecords returns the Ingress with the load balancer that the records of the host lead to; ok is false when the capability keeps
+// no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
 	return traffic.IngressWithRecords(c)
 }
@@ -159,7 +160,7 @@ func IsExisting(child awsv1.Resource) bool {
 	return part.IsExisting(child)
 }
 
-// IsGatewayKind reports whether a kind belongs to the Gateway API, whose definitions a cluster need not have.
+// IsGatewayKind reports whether a kind belongs to the Gateway API or its extensions. A cluster need not have their definitions.
 func IsGatewayKind(k schema.GroupVersionKind) bool {
 	return traffic.IsGatewayKind(k)
 }
@@ -174,7 +175,7 @@ func IsOfAI(labels map[string]string) bool {
 	return part.IsOfAI(labels)
 }
 
-// IsSameRun reports whether a Job runs, or ran, what another one declares.
+// IsSameRun reports whether a live Job runs, or ran, the declaration of the desired Job.
 func IsSameRun(live, desired metav1.Object) bool {
 	return workloads.IsSameRun(live, desired)
 }
@@ -246,7 +247,7 @@ func StepNames() []string {
 	return report.StepNames()
 }
 
-// Summarize says what the states of a capability's objects mean for the whole.
+// Summarize derives the report of a capability from the states of its objects.
 func Summarize(o report.Observed) report.Report {
 	return report.Summarize(o)
 }

@@ -56,7 +56,7 @@ func (e Edit) Hash() string {
 	return hex.EncodeToString(sum[:])[:length]
 }
 
-// Summary says in some words what the edit does.
+// Summary describes the edit in a few words.
 func (e Edit) Summary() string {
 	var said []string
 	created, changed := e.written()
@@ -115,7 +115,7 @@ func IsApproved(c *nexusv1.NexusAICapability) bool {
 	return a != nil && a.Generation == c.Generation && a.Deleting == (c.DeletionTimestamp != nil)
 }
 
-// Approve records in memory that the capability is approved as it is declared now. Hash is empty for what needed no approval.
+// Approve records in memory that the capability is approved as it is declared now. Hash is empty if no approval was needed.
 func Approve(c *nexusv1.NexusAICapability, hash string, deletes []string) error {
 	spec, err := json.Marshal(c.Spec)
 	if err != nil {
@@ -142,8 +142,8 @@ func InForce(c *nexusv1.NexusAICapability) (*nexusv1.NexusAICapability, error) {
 	return out, nil
 }
 
-// NeedsNoApproval reports whether a capability may go on without an approval: it declares what was approved, apart from suspend, or what
-// the operator rolled out before the namespace began to need approvals.
+// NeedsNoApproval reports whether a capability may go on without an approval: its spec equals the approved one, apart from suspend, or the
+// operator rolled it out before the namespace began to need approvals.
 func NeedsNoApproval(c *nexusv1.NexusAICapability, waited bool) (bool, error) {
 	if c.DeletionTimestamp != nil {
 		return false, nil

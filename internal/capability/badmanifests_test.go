@@ -15,8 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// bad are values that a field must not have. The refusal names the field and holds the words, which tell what would
-// be right.
+// bad are values that a field must not have. The refusal names the field and contains the words, which describe a valid value.
 type bad struct {
 	field  string
 	words  string

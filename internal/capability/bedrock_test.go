@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// request is one of an application to Bedrock. through is the inference profile by which a model is reached.
+// request is one of an application to Bedrock. through is the inference profile that leads to the model.
 type request struct{ action, resource, through string }
 
 // granted decides a request as IAM does for the operators that the compiled policies use.

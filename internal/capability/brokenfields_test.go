@@ -64,7 +64,7 @@ func breakEach(path []any, value any) []brokenField {
 	}
 }
 
-// setAt returns a copy of a value in which the one at a path is another.
+// setAt returns a copy of a value with another value at a path.
 func setAt(value any, path []any, to any) any {
 	if len(path) == 0 {
 		return to

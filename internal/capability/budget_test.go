@@ -245,7 +245,7 @@ func TestBudget_IsRefusedByItsFields(t *testing.T) {
 	}
 }
 
-// isOfBudget reports whether a node is a budget or its topic, on which no role has rights.
+// isOfBudget reports whether a node is a budget or its topic. No role has rights on these.
 func isOfBudget(g *graph.Graph, id string) bool {
 	n, ok := g.Node(id)
 	return ok && n.Object.GetLabels()[capability.LabelComponent] == "budget"

@@ -14,7 +14,7 @@ import (
 
 const poolNode = "CognitoUserPool/myapp-dev-users"
 
-// signedIn is a capability whose users sign in.
+// signedIn returns a capability with sign-in of users.
 func signedIn(edits ...func(c *nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
 	c := minimal()
 	c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = "myapp", "dev", "eu-west-1"

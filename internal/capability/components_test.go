@@ -227,7 +227,8 @@ func TestAccess_GivesExactlyTheseRights(t *testing.T) {
 	}
 }
 
-// viaServices lists the services through which a role may use the key of the capability.
+// viaServices returns the services of the kms:ViaService conditions in the policies of a role: it may use the key of the capability through
+// them only.
 func viaServices(t fatal, g *graph.Graph, role string) string {
 	var out []string
 	for _, d := range policies(t, object(t, g, "IAMRole/"+role)) {
@@ -250,8 +251,8 @@ func TestAccess_ARoleKeepsItsRights(t *testing.T) {
 	}
 }
 
-// Over random capabilities: every pod runs with a ServiceAccount that is there, for a role that names no wildcard but what lies below a
-// bucket, parameters with the owner's tag, or regions of a model, and no more than the role for everything.
+// Over random capabilities: every pod runs with an existing ServiceAccount. Its role has wildcards only for the objects of a bucket,
+// parameters with the owner's tag, and regions of a model, and names no more than the role for everything.
 func TestAccess_NoRoleReachesBeyondTheCapability(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package capability says what a NexusAICapability means: which objects it becomes, in which order,
-// and what their state says of the whole.
+// Package capability defines the meaning of a NexusAICapability: the objects that it becomes, their order, and its status by their states.
 //
 // Everything here is pure. Compile turns a capability and the facts about its surroundings into a
 // graph; Validate says why it cannot; Summarize turns the states of the graph's objects into the

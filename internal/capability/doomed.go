@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 )
 
-// DoomedChild returns a live child that is to be deleted with the capability's deletion policy, and with what that implies for its store.
-// With mayDeleteData the capability consents to the loss of the data in it.
+// DoomedChild returns a live child that is to be deleted, with the deletion policy of the capability and the settings of its store that
+// follow from it. With mayDeleteData the capability consents to the loss of the data in the store.
 func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string, mayDeleteData bool) awsv1.Resource {
 	want := live.DeepCopyObject().(awsv1.Resource)
 	if part.IsExisting(live) {

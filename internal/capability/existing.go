@@ -15,7 +15,7 @@ import (
 // UsesExisting reports whether a capability uses stores that exist already.
 func UsesExisting(c *nexusv1.NexusAICapability) bool { return len(parts.All.ExistingIn(&c.Spec)) > 0 }
 
-// WithOwners marks the proofs of existing stores whose ARNs objects of the capability's namespace own.
+// WithOwners marks the proof of an existing store as Neighbor if an object of the capability's namespace owns the store.
 func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]part.Proof, owners map[string]bool) map[string]part.Proof {
 	for _, e := range parts.All.ExistingIn(&c.Spec) {
 		id := e.Kind + "/" + e.Object(part.NamesOf(c))
@@ -27,8 +27,8 @@ func WithOwners(c *nexusv1.NexusAICapability, proofs map[string]part.Proof, owne
 	return proofs
 }
 
-// WithheldFrom says why the workloads get no rights on the existing store that an object observes, and what gives them; it is empty for
-// every other object, and while that is not known.
+// WithheldFrom returns why the workloads get no rights on the existing store that an object observes, with the remedy. It is empty for
+// every other object, and while the reason is not known.
 func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string) string {
 	e, is := parts.All.ExistingOf(c, kind, name)
 	if !is || c.DeletionTimestamp != nil {
@@ -41,8 +41,8 @@ func WithheldFrom(f part.Facts, c *nexusv1.NexusAICapability, kind, name string)
 // follows.
 func IsExternalPattern(pattern string) bool { return iampolicy.IsStorePattern(pattern, false) }
 
-// Objection says why an object of a capability will not be fit for use although it can be made as it is declared: rights on an existing
-// store are withheld, or what was asked for contradicts itself. It is nil where nothing is in the way.
+// Objection returns why an object of a capability will not be fit for use although it can be created as declared: rights on an existing
+// store are withheld, or the spec contradicts itself. It is nil if there is no such reason.
 func Objection(f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if why := WithheldFrom(f, c, n.Object.GetKind(), n.Object.GetName()); why != "" {
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Message: why}

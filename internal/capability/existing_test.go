@@ -48,7 +48,7 @@ func onlyTable(store *nexusv1.ExistingStore) *nexusv1.NexusAICapability {
 
 const orders = "arn:aws:dynamodb:eu-central-1:123456789012:table/Orders"
 
-// allowing are facts in which both lists allow patterns.
+// allowing returns facts with patterns that both lists allow.
 func allowing(patterns ...string) capability.Facts {
 	f := facts()
 	f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = "eu-central-1", patterns, patterns
@@ -267,7 +267,7 @@ func TestExisting_NoPatternReachesBeyondADeclaredARN(t *testing.T) {
 	})
 }
 
-// assuming is a capability whose workloads may assume existing roles.
+// assuming returns a capability with workloads that may assume existing roles.
 func assuming(roles ...nexusv1.RoleSpec) *nexusv1.NexusAICapability {
 	return minimal(func(c *nexusv1.NexusAICapability) {
 		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}

@@ -11,9 +11,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 )
 
-// Expect returns the facts as they will be once every child exists, for a plan: a role gets rights only on what its
-// capability owns, and the policy that it will have depends on what is created before it. Of the children whose IDs
-// are disputed nothing is expected.
+// Expect returns the facts as they will be once every child exists, for a plan: a role gets rights only on resources that its capability
+// owns, so that its future policy depends on the resources that are created before it. Children with disputed IDs are left out.
 func Expect(f part.Facts, c *nexusv1.NexusAICapability, disputed func(id string) bool) part.Facts {
 	k := part.NewCompiler(parts.All, c, f)
 	k.Expected = map[string]part.Proof{}

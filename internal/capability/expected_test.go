@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// The placeholders of what AWS is yet to assign, and of a UID that is not known yet.
+// The placeholders of identifiers that AWS is yet to assign, and of a UID that is not known yet.
 var (
 	unknownSecret = regexp.MustCompile(`<known after SecretsManagerSecret/[^>]+>`)
 	unknownKey    = regexp.MustCompile(`<known after KMSKey/([^>]+)>`)
@@ -46,8 +46,8 @@ var (
 
 func nothing(string) bool { return false }
 
-// withoutParts returns a text with the same word for each ARN of a resource of an AI part, and for each value that AWS assigns to one. What follows an
-// ARN stays.
+// withoutParts returns a text with the same word for each ARN of a resource of an AI part, and for each value that AWS assigns to one. The
+// text after an ARN stays.
 func withoutParts(text string, owned map[string]capability.Proof) string {
 	var arns []string
 	for id, p := range owned {

@@ -131,7 +131,7 @@ func TestGateway_WhatIsSaidTwiceIsRefused(t *testing.T) {
 	}
 }
 
-// The switch is seamless: what served before goes when what is declared instead serves.
+// The switch is seamless: the former entry is removed when the declared one serves.
 func TestGateway_TheIngressStaysUntilTheGatewayServes(t *testing.T) {
 	g := compile(t, byGateway(nexusv1.GatewaySpec{Class: "alb"}), facts())
 	o := capability.Observed{Capability: byGateway(nexusv1.GatewaySpec{Class: "alb"}), Graph: g, States: map[string]capability.State{}}

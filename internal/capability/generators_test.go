@@ -11,8 +11,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// anyNames draws legal pairs of capabilityName and environment. Many are made of few words, some of
-// which are parts of derived names, so that the names of two of them come as close as they can.
+// anyNames draws legal pairs of capabilityName and environment. Many are made of few words, and some words are parts of derived names, so
+// that the names of two of them come as close as they can.
 func anyNames() *rapid.Generator[[2]string] {
 	words := rapid.SampledFrom([]string{"x", "dev", "prod", "call", "data", "wxcc", "app", "role", "glue", "db", "license", "journey", "a1"})
 	return rapid.Custom(func(t *rapid.T) [2]string {
@@ -177,7 +177,7 @@ func accessNames(c *nexusv1.NexusAICapability) (out []nexusv1.AccessName) {
 	return out
 }
 
-// anyComponents adds up to four components, whose access lists default secrets.
+// anyComponents adds up to four components with accesses that list default secrets.
 func anyComponents(t *rapid.T, c *nexusv1.NexusAICapability) {
 	most := min(57-len(c.Spec.CapabilityName)-len(c.Spec.Environment), 40)
 	for _, name := range rapid.SliceOfNDistinct(purpose(most), 0, 4, rapid.ID).Draw(t, "components") {

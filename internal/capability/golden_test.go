@@ -44,7 +44,7 @@ func print(t *testing.T, g *graph.Graph) string {
 	return b.String()
 }
 
-// unfold replaces every JSON object in a string by what it says.
+// unfold replaces every string that holds a JSON object by the parsed object.
 func unfold(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -231,8 +231,8 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	},
 }
 
-// TestCompileOfAVariantDiffersOnlyWhereItMust holds the difference to the objects of the example as a merge patch, so that
-// a golden file shows what a field does and nothing else: a new default of all objects changes no file of a variant.
+// TestCompileOfAVariantDiffersOnlyWhereItMust holds the difference to the objects of the example as a merge patch, so that a golden file
+// shows only the effect of a field: a new default of all objects changes no file of a variant.
 func TestCompileOfAVariantDiffersOnlyWhereItMust(t *testing.T) {
 	base := keyed(t, compile(t, example(t, "test-capability.yaml"), facts()))
 	for name, edit := range variants {
@@ -252,7 +252,7 @@ func TestCompileOfAVariantDiffersOnlyWhereItMust(t *testing.T) {
 const orderOf = "(order)"
 
 // keyed returns the nodes of a graph by their IDs, with lists of objects as objects: a patch replaces lists as a whole. Another environment
-// changes every name: only what else it changes is of interest.
+// changes every name: only its other changes are of interest.
 func keyed(t *testing.T, g *graph.Graph) map[string]any {
 	t.Helper()
 	var nodes []any
@@ -278,7 +278,7 @@ func keyed(t *testing.T, g *graph.Graph) map[string]any {
 	return byKeys(out).(map[string]any)
 }
 
-// byKeys makes objects of the lists whose elements all have different names.
+// byKeys turns a list into an object if all its elements have different names.
 func byKeys(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -343,7 +343,7 @@ func patchOf(have, want map[string]any) map[string]any {
 	return out
 }
 
-// inSameOrder reports whether what two lists have in common is in the same order.
+// inSameOrder reports whether the common elements of two lists are in the same order.
 func inSameOrder(a, b []any) bool {
 	common := func(list, other []any) []any {
 		return slices.DeleteFunc(slices.Clone(list), func(key any) bool { return !slices.Contains(other, key) })
@@ -351,7 +351,7 @@ func inSameOrder(a, b []any) bool {
 	return slices.Equal(common(a, b), common(b, a))
 }
 
-// brief leaves out what every object has: TestEveryObjectCarriesItsOwnerAndLabels looks at that.
+// brief removes the labels and owners that every object has: TestEveryObjectCarriesItsOwnerAndLabels checks them.
 func brief(o map[string]any) map[string]any {
 	unstructured.RemoveNestedField(o, "metadata", "labels")
 	unstructured.RemoveNestedField(o, "metadata", "ownerReferences")

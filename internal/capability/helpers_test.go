@@ -38,7 +38,7 @@ func example(t fatal, file string) *nexusv1.NexusAICapability {
 	}
 	for document := range strings.SplitSeq(string(b), "\n---\n") {
 		if !strings.Contains(document, "kind: NexusAICapability") {
-			continue // an example may bring what the capability names
+			continue // an example may include the objects that the capability names
 		}
 		c := &nexusv1.NexusAICapability{}
 		if err := yaml.UnmarshalStrict([]byte(document), c); err != nil {
@@ -88,8 +88,7 @@ func bounded(c *nexusv1.NexusAICapability, f capability.Facts) capability.Facts 
 	return f
 }
 
-// compile compiles a capability whose children own in AWS what they are named after, unless the facts say what
-// they own.
+// compile compiles a capability. Each child owns the AWS resource of its name, unless the facts have other proofs.
 func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.Graph {
 	t.Helper()
 	f = bounded(c, f)
@@ -110,10 +109,10 @@ func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.G
 // assigned stands for every identifier that Cognito assigns.
 const assigned = "assigned"
 
-// keyOf begins what stands for the identifiers that KMS assigns.
+// keyOf is the prefix of the substitutes for identifiers that KMS assigns.
 const keyOf = "of-"
 
-// everything proves that each child of the graph owns what it is named after.
+// everything returns proofs that each child of the graph owns the AWS resource of its name.
 func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capability.Facts) map[string]capability.Proof {
 	region := cmp.Or(f.ProviderRegion, c.Spec.Region, f.Region, capability.DefaultRegion)
 	arn := func(service, resource string) string {

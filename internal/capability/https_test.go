@@ -161,7 +161,7 @@ func joined(list any) string {
 	return "[" + strings.Join(out, " ") + "]"
 }
 
-// Another host or zone is another set of objects: what served before stays until the next one does.
+// Another host or zone is another set of objects: the former set stays until the next one serves.
 func TestHTTPS_AnotherHostIsAnotherCertificate(t *testing.T) {
 	names := func(c *nexusv1.NexusAICapability) (out []string) {
 		g := compile(t, c, facts())
@@ -262,7 +262,7 @@ func TestHTTPS_RecordsGoWithTheLoadBalancer(t *testing.T) {
 	}
 }
 
-// While the certificate of the next host is not issued, what serves the host before is not pruned.
+// While the certificate of the next host is not issued, the objects that serve the previous host are not pruned.
 func TestHTTPS_WhatServesIsPrunedLast(t *testing.T) {
 	c := named()
 	f := facts()

@@ -142,7 +142,7 @@ func plain(n [2]string) *nexusv1.NexusAICapability {
 	})
 }
 
-// longer draws names whose prefix begins with that of n: what a careless wildcard would reach.
+// longer draws names with a prefix that begins with the prefix of n: a careless wildcard would match them.
 func longer(n [2]string) *rapid.Generator[[2]string] {
 	words := rapid.SampledFrom([]string{"x", "dev", "app", "glue", "call"})
 	return rapid.Custom(func(t *rapid.T) [2]string {
@@ -180,7 +180,7 @@ func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 		patterns := resources(t, object(t, g, "IAMRole/"+c.Spec.CapabilityName+"-"+c.Spec.Environment+"-app-role"))
 		for _, arn := range arns(t, g, "123456789012", "eu-west-1") {
 			if strings.Contains(arn, ":role/") || strings.HasSuffix(arn, ":parameter/"+c.Spec.CapabilityName+"/"+c.Spec.Environment) {
-				continue // a right on the path would reach what others put below it
+				continue // a right on the path would cover parameters of others below it
 			}
 			covered := false
 			for _, p := range patterns {
@@ -203,8 +203,8 @@ func typeOf(t fatal, g *graph.Graph, id string) string {
 	return at(t, object(t, g, id), "spec", "typeName").(string)
 }
 
-// A name gives no right: x, dev, prod-license and x-dev, prod, license are one table, and anybody in the account may
-// have made it. Whose it is shows in the status of the child, and the role waits for it.
+// A name gives no right: x, dev, prod-license and x-dev, prod, license are one table, and anybody in the account may have made it. The
+// status of the child shows its owner, and the role waits for that.
 func TestRolesGetRightsOnNothingThatIsNotProvenTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")

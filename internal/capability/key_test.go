@@ -98,7 +98,7 @@ func TestKey_EncryptsEveryStoreOnceItIsKnown(t *testing.T) {
 	}
 }
 
-// What a person drops goes back to its default: a store without a key says so.
+// A setting that a person removes returns to its default: a store without a key declares that.
 func TestKey_WithoutItEveryStoreSaysSo(t *testing.T) {
 	for name, edit := range map[string]func(*nexusv1.DataServicesSpec){
 		"absent": func(d *nexusv1.DataServicesSpec) { d.KMS = nil },
@@ -249,7 +249,7 @@ func TestKey_TheDeletionWindowIsThatOfKMS(t *testing.T) {
 	}
 }
 
-// A key of which a store was not taken yet must not be scheduled for deletion.
+// A key must not be scheduled for deletion while a store is still encrypted with it.
 func TestKey_IsPrunedAfterEveryStoreIsWithoutIt(t *testing.T) {
 	c := encrypted(func(d *nexusv1.DataServicesSpec) { d.KMS = nil })
 	g := compile(t, c, facts())

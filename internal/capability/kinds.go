@@ -18,14 +18,15 @@ func IsStore(kind string) bool { return parts.All.FactsOf(kind).Store || resourc
 // IsStoreOrSecret reports whether objects of a kind are stores or secrets.
 func IsStoreOrSecret(kind string) bool { return IsStore(kind) || parts.All.FactsOf(kind).IsSecret }
 
-// IsKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret with its value,
-// which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for its tables.
+// IsKept reports whether the AWS resource of a declared object stays when only the object is deleted. That holds for a store or a secret
+// with its value, which are the kinds with HoldsData in their Meta. It also holds for a database of the catalog, because its deletion would
+// wait for its tables.
 func IsKept(kind string) bool { return IsStoreOrSecret(kind) || parts.All.FactsOf(kind).Kept }
 
-// BilledTypes are the types of AWSResources that get the tag.
+// BilledTypes holds the types of AWSResources that get the cost allocation tag.
 var BilledTypes = parts.All.BilledTypes()
 
-// ProvingKinds returns the kinds whose proofs a capability needs.
+// ProvingKinds returns the kinds that a capability needs proofs of.
 func ProvingKinds(c *nexusv1.NexusAICapability) []string {
 	out := slices.Clone(Proving)
 	for _, r := range parts.All.ResourcesByName(&c.Spec) {

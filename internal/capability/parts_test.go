@@ -19,8 +19,8 @@ import (
 // maxPartFiles is the number of files that the folder of a part has at most, without tests.
 const maxPartFiles = 6
 
-// mentions are the files outside of the folder of a part that name one of its kinds, steps or entries. The list only gets shorter: what else needs to
-// know a part asks a member of the struct part.Part.
+// mentions are the files outside of the folder of a part that name one of its kinds, steps or entries. The list only gets shorter: all
+// other code that depends on a part uses a member of the struct part.Part.
 var mentions = map[string][]string{
 	"KindAssociation":      {"report/observed.go"},
 	"KindAutoscaler":       {"report/observed.go", "report/summarize.go"},
@@ -63,7 +63,7 @@ func production(t *testing.T) map[string]*ast.File {
 	return out
 }
 
-// partOf returns the folder of the part to which a file belongs; "" for a file that parts share.
+// partOf returns the folder of the part that a file belongs to; "" for a file that parts share.
 func partOf(name string) string {
 	if path.Dir(path.Dir(name)) == "parts" {
 		return path.Dir(name)

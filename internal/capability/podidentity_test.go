@@ -76,7 +76,7 @@ func TestPodIdentity_DeclaresWhatIsNeeded(t *testing.T) {
 	}
 }
 
-// Each step follows from what the one before has made, and the role never trusts a way less than the pods that run need.
+// Each step follows from the result of the step before, and the role always trusts every identity mode that running pods need.
 func TestPodIdentity_TheModeIsHandedOver(t *testing.T) {
 	const irsa, pod = nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity
 	type seen = capability.IdentityFacts

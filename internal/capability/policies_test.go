@@ -24,7 +24,7 @@ import (
 
 func both(name string) nexusv1.IntentReference { return nexusv1.IntentReference{Name: name} }
 
-// bound gives the observed capability intents, whose bindings are all in force.
+// bound adds intents to the observed capability, with all their bindings in force.
 func bound(list ...nexusv1.IntentReference) func(*capability.Observed) {
 	return func(o *capability.Observed) {
 		intents(list...)(o.Capability)

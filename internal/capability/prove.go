@@ -17,18 +17,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Granting are the kinds on whose resources the roles of a capability get rights.
+// Granting holds the kinds of the resources that the roles of a capability get rights on.
 var Granting = parts.All.KindsThat(func(f part.KindFacts) bool { return f.Grants })
 
-// Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
-// pool they go to the workloads, of the certificate to the load balancer.
+// Proving holds the kinds that proofs are gathered of: the granting kinds, and kinds with identifiers that AWS assigns. The identifiers of
+// the user pool go to the workloads, those of the certificate to the load balancer.
 var Proving = append(slices.Clone(Granting), parts.All.KindsThat(func(f part.KindFacts) bool { return f.Proves })...)
 
-// Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
-// capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
-// status of a resource that the child owned at the last look. Tenants can write such objects but not their
-// status. A resource that has another owner by now proves nothing, nor
-// does a child whose resource was deleted and that only others keep.
+// Prove returns the proof of the AWS resource that a child of the kind owns, with the ID of its node. A child proves something when the
+// capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the status of a resource that the
+// child owned at the last look. Tenants can write such objects but not their status. A resource that has another owner by now proves
+// nothing. Neither does a child that stays only because of finalizers of others after its resource was deleted.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
 	if _, is := parts.All.ExistingOf(c, kind, child.GetName()); is {
 		return proveExisting(c, kind, child)

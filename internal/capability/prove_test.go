@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// What a tenant can bring about in a child of a capability gives the capability's roles no rights on a resource that is not the child's.
+// A tenant cannot change a child of a capability so that the roles of the capability get rights on a resource that the child does not own.
 func TestProve_OnlyWhatTheChildOwnsNow(t *testing.T) {
 	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "shop", UID: "shop-uid"}}
 	now := metav1.Now()

@@ -15,7 +15,7 @@ import (
 
 const queueARN = "arn:aws:sqs:eu-central-1:123456789012:"
 
-// The role sends to the declared queues and receives from them and from what was put aside, and does nothing else.
+// The role may only send to the declared queues, and receive from them and from their dead-letter queues.
 func TestQueues_GrantExactlyWhatIsDeclared(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := minimal(withData)

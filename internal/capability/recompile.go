@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// Compilation is a compiled graph, with what is needed to compile the capability again when more of its children are
-// proven: each child that becomes so changes the policies of one or two roles, and the rest of the graph is taken over.
+// Compilation is a compiled graph, with the state that is needed to compile the capability again when more of its children are proven. Each
+// newly proven child changes the policies of one or two roles. The rest of the graph is reused.
 type Compilation struct {
 	Graph *graph.Graph
 
@@ -20,8 +20,8 @@ type Compilation struct {
 	parts   []part.BuiltPart
 }
 
-// CompileAfter is Compile, and takes over what it can from the last compilation, which must be of the same generation
-// of the same capability, in deletion or not; nil is none.
+// CompileAfter is Compile, and reuses the unchanged parts of the last compilation. The last compilation must be of the same generation of
+// the same capability, in deletion or not; nil means that there is none.
 func CompileAfter(last *Compilation, c *nexusv1.NexusAICapability, f part.Facts) (*Compilation, error) {
 	if last != nil && !last.facts.EqualsBut(f) {
 		last = nil

@@ -93,7 +93,7 @@ func TestCompileAfter_TakesOverWhatAProofDoesNotChange(t *testing.T) {
 	}
 }
 
-// compiledAgain are the nodes whose objects are not those of the graph before.
+// compiledAgain returns the nodes with other objects than in the graph before.
 func compiledAgain(before, after *graph.Graph) (out []string) {
 	for _, n := range after.Nodes() {
 		if was, _ := before.Node(n.ID); was.Object != n.Object {

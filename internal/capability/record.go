@@ -44,7 +44,7 @@ type Record struct {
 	Recovery *nexusv1.RecoveryStatus
 }
 
-// RecordOf returns the record of a capability in deletion. It has no values of Secrets, to which a specification only refers.
+// RecordOf returns the record of a capability in deletion. It has no values of Secrets, because a specification only refers to Secrets.
 func RecordOf(c *nexusv1.NexusAICapability, operatorNamespace string) (*corev1.ConfigMap, error) {
 	declared := AsDeclared(c)
 	declared.UID, declared.Generation = c.UID, c.Generation
@@ -67,7 +67,7 @@ func RecordOf(c *nexusv1.NexusAICapability, operatorNamespace string) (*corev1.C
 	}, nil
 }
 
-// UpdatedRecord returns a record with another recovery, and what was declared as it was first recorded.
+// UpdatedRecord returns a record with the next recovery. The recorded declaration stays the first one.
 func UpdatedRecord(before, next *corev1.ConfigMap) *corev1.ConfigMap {
 	out := next.DeepCopy()
 	out.Data[recordedCapability] = before.Data[recordedCapability]
@@ -110,8 +110,8 @@ func AsDeclared(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	return out
 }
 
-// ToBeDeleted returns a capability that takes over what a deleted one left in AWS, only to be deleted with it: without pods, without
-// traffic and without a time to wait. The annotation names the deleted one, by which its maker knows it again.
+// ToBeDeleted returns a capability that takes over the AWS resources of a deleted one, only to be deleted with them: without pods, without
+// traffic and without a time to wait. The annotation holds the UID of the deleted capability, so that the creator finds it again.
 func ToBeDeleted(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
 	out := AsDeclared(c)
 	if out.Annotations == nil {

@@ -15,15 +15,15 @@ import (
 
 // DefaultGrace has the operator's defaults of spec.deletion.graceful.
 type DefaultGrace struct {
-	// All is that of every capability.
+	// All is the default of every capability.
 	All time.Duration
-	// Production is that of production capabilities whose deletion deletes their stores, where it is longer.
+	// Production is the default of production capabilities that delete their stores on deletion, if it is longer than All.
 	Production time.Duration
 }
 
-// GraceOf returns the time for which the stores of a capability outlive it. Orphan keeps everything, and needs no time. Neither does
-// Retain in production, unless a person or the default of all capabilities sets a time: nothing is lost, and the deletion of
-// a production capability without deletionPolicy ends at once, as it always did.
+// GraceOf returns the time that the stores of a capability outlive it. Orphan keeps everything, and needs no time. Neither does Retain in
+// production, unless a person or the default of all capabilities sets a time: nothing is lost, and the deletion of a production capability
+// without deletionPolicy ends at once, as it always did.
 func GraceOf(c *nexusv1.NexusAICapability, fallback DefaultGrace) time.Duration {
 	policy := part.EffectiveDeletionPolicy(c)
 	switch d := c.Spec.Deletion; {

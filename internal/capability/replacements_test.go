@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
-// podsOf are n pods of that age, whose UIDs begin with a letter.
+// podsOf returns n pods of that age with UIDs that begin with a letter.
 func podsOf(letter string, n int, age time.Duration) []corev1.Pod {
 	var out []corev1.Pod
 	for i := range n {

@@ -130,7 +130,7 @@ func TestResources_AccessFollowsProof(t *testing.T) {
 	}
 }
 
-// A component whose access does not name a resource has no rights on it, and none of its values.
+// A component without a resource in its access has no rights on it, and none of its values.
 func TestResources_OnlyComponentsWithAccessReachThem(t *testing.T) {
 	c := minimal(withData, withResources(vectors()), with("answers", access("resources/vectors")), with("notes", access("license")), with("web", access()))
 	g := builtWith(t, c, owning(vectorsID, capability.Proof{ARN: vectorsARN, UID: "1", Values: map[string]string{"VECTOR_BUCKET_ARN": vectorsARN}}))
@@ -171,7 +171,7 @@ func TestResources_WithoutAnARNHaveNoAccess(t *testing.T) {
 	}
 }
 
-// The settings wait for what AWS assigns, and have what is declared at once.
+// The settings wait for values that AWS assigns, and have declared values at once.
 func TestResources_ExportsWaitForTheirValues(t *testing.T) {
 	c := minimal(withResources(vectors()))
 	g := builtWith(t, c, owning("", capability.Proof{}))
@@ -280,7 +280,7 @@ func TestResources_AreRefusedByTheirFields(t *testing.T) {
 	}
 }
 
-// What the schema of a kind refuses is refused before anything is applied, with the field of the capability.
+// A spec that violates the schema of its kind is refused before anything is applied, with the field of the capability.
 func TestCheckResources_NamesTheWholePath(t *testing.T) {
 	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {
@@ -312,7 +312,7 @@ func TestCheckResources_NamesTheWholePath(t *testing.T) {
 	}
 }
 
-// anyResources draws resources of a few types, with what may be granted on them.
+// anyResources draws resources of a few types, with actions that may be granted on them.
 func anyResources(t *rapid.T) []nexusv1.ResourcePart {
 	actions := map[string][]nexusv1.PartAction{
 		vectorType:              {"s3vectors:QueryVectors", "s3vectors:PutVectors", "s3vectors:GetVectorBucket", "s3vectors:ListIndexes"},
@@ -348,7 +348,7 @@ func arnOfType(typeName, name string) string {
 	return fmt.Sprintf("arn:aws:"+forms[typeName], "eu-central-1:123456789012", name)
 }
 
-// No role has a right to more than a proven resource and what lies below it.
+// No role has a right to more than a proven resource and its sub-resources.
 func TestResources_NoRoleHasAWildcardResource(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
@@ -392,8 +392,8 @@ func TestResources_NoRoleHasAWildcardResource(t *testing.T) {
 	})
 }
 
-// checkReach requires that a statement names whole resources of one account, or what lies below them; in the role of the workloads, all
-// that declared actions are about is proven.
+// checkReach requires that a statement names whole resources of one account, or their sub-resources. In the role of the workloads, all
+// resources of declared actions must be proven.
 func checkReach(t fatal, s iampolicy.Statement, proven map[string]bool, ofWorkloads bool) {
 	t.Helper()
 	for _, action := range s.Action {

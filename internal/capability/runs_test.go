@@ -33,7 +33,7 @@ func TestRuns_FieldsOfOtherTypesAreRefused(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit  componentEdit
 		field string
-		// schema is false for what only the operator sees.
+		// schema is false for errors that only the operator finds.
 		schema bool
 	}{
 		"routes":      {aJob(paths("/x")), "routes", true},
@@ -87,7 +87,7 @@ func TestRuns_FieldsOfOtherTypesAreRefused(t *testing.T) {
 	}
 }
 
-// The mark of a run changes with what the pods are and have, and with nothing else.
+// The mark of a run changes only with the declaration of its pods, their access and their settings.
 func TestRuns_TheMarkFollowsTheDeclaration(t *testing.T) {
 	mark := func(edits ...componentEdit) string {
 		return object(t, compile(t, minimal(edits...), facts()), "Job/myapp-dev-once").GetAnnotations()[capability.AnnotationRun]
@@ -117,7 +117,8 @@ func TestRuns_TheMarkFollowsTheDeclaration(t *testing.T) {
 	}
 }
 
-// Pods of a Job carry the labels by which policies and bindings select those of a component, and its Job template none that makes a run a child.
+// Pods of a Job carry the labels that policies and bindings use to select the pods of a component. Its Job template has no label that would
+// make a run a child.
 func TestRuns_PodsAreSelectedAsThoseOfOtherComponents(t *testing.T) {
 	g := compile(t, minimal(withData, aJob(), aCronJob(), worker("w")), facts())
 	labels := func(id string, path ...string) map[string]string {
@@ -152,7 +153,7 @@ func TestRuns_PodsAreSelectedAsThoseOfOtherComponents(t *testing.T) {
 	}
 }
 
-// What takes over a deleted capability only to delete it runs no Job.
+// A capability that takes over a deleted one only to delete it runs no Job.
 func TestRuns_WhatIsToBeDeletedRunsNone(t *testing.T) {
 	c := minimal(aJob(), aCronJob())
 	out := capability.ToBeDeleted(c)

@@ -25,7 +25,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// observe is the capability of the example with every object done, but for what the edits change.
+// observe returns the capability of the example with every object done, apart from the changes of the edits.
 func observe(t fatal, edits ...func(o *capability.Observed)) capability.Observed {
 	c := minimal(withData)
 	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", CertificateArn: "arn:aws:acm:eu-central-1:123456789012:certificate/a"}
@@ -192,18 +192,18 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 	}
 }
 
-// rolledOut is a capability whose last edit was rolled out.
+// rolledOut makes the last edit of the capability rolled out.
 func rolledOut(o *capability.Observed) {
 	settled(o)
 	o.Capability.Status.Rollout = &nexusv1.RolloutStatus{Generation: o.Capability.Generation, State: nexusv1.RolloutComplete}
 }
 
-// edited is a capability whose last edit is not rolled out yet.
+// edited makes the last edit of the capability not rolled out yet.
 func edited(o *capability.Observed) {
 	o.Capability.Generation = o.Capability.Status.ObservedGeneration + 1
 }
 
-// settled is a capability whose last edit was looked at before.
+// settled makes the last edit of the capability already observed.
 func settled(o *capability.Observed) {
 	o.Capability.Status.ObservedGeneration = o.Capability.Generation
 }

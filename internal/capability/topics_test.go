@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// The role publishes to the declared topics and does nothing else with them.
+// The role may only publish to the declared topics.
 func TestTopics_GrantExactlyWhatIsDeclared(t *testing.T) {
 	const begin = "arn:aws:sns:eu-central-1:123456789012:"
 	rapid.Check(t, func(t *rapid.T) {
@@ -48,7 +48,7 @@ func TestTopics_GrantExactlyWhatIsDeclared(t *testing.T) {
 	})
 }
 
-// A queue takes messages from the topics that it subscribes to, and from nothing else outside the account.
+// A queue accepts messages from outside the account only from the topics that it subscribes to.
 func TestTopics_OnlyTheirsReachAQueue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := minimal(withData)

@@ -10,8 +10,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Validate is admission once more, and what admission cannot see. It returns nil or a *status.Stalled
-// that names the first field at fault.
+// Validate repeats the checks of admission, and adds checks that admission cannot make. It returns nil or a *status.Stalled that names the
+// first field at fault.
 func Validate(c *nexusv1.NexusAICapability, f part.Facts) error { return check(c, f, nil) }
 
 // check is Validate, and adds to read the proofs that it looks at.

@@ -19,7 +19,7 @@ import (
 
 type edit = func(c *nexusv1.NexusAICapability)
 
-// signIn edits a capability whose users sign in.
+// signIn returns an edit that enables the sign-in of users before the edit e.
 func signIn(e edit) edit {
 	return func(c *nexusv1.NexusAICapability) {
 		c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://example.com/callback"}}

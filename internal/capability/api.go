@@ -57,7 +57,7 @@ type Stage = part.Stage
 // State is the observed state of one node of the graph.
 type State = report.State
 
-// StepState says how far a step has come.
+// StepState is the progress of a step.
 type StepState = report.StepState
 
 // Workload describes the objects of a component by their names.
@@ -262,7 +262,7 @@ func WantsAddress(c *nexusv1.NexusAICapability) bool {
 	return workloads.WantsAddress(c)
 }
 
-// ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one.
+// ZoneObject returns the name of the Route53HostedZone with the ID of the capability's zone; "" without one.
 func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
 	return traffic.ZoneObject(c)
 }

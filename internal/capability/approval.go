@@ -52,7 +52,7 @@ func (e Edit) Hash() string {
 		panic(err) // manifests have nothing that cannot be encoded
 	}
 	sum := sha256.Sum256(text)
-	const length = 32 // as of the plan of one object: nobody finds a harmless plan with the hash of another
+	const length = 32 // like the plan of one object: long enough that an attacker finds no harmless plan with the same hash
 	return hex.EncodeToString(sum[:])[:length]
 }
 

@@ -70,7 +70,7 @@ func HolderOfNames(c *nexusv1.NexusAICapability, others []nexusv1.NexusAICapabil
 	return nil
 }
 
-// NameConflict says that the holder has the names of c: a *status.Stalled. It does not name a holder in another
+// NameConflict returns the *status.Stalled for a capability c with names that the holder already has. It does not name a holder in another
 // namespace, which people who can see c may not be allowed to see.
 func NameConflict(c, holder *nexusv1.NexusAICapability) error {
 	rival := "a NexusAICapability of another namespace"

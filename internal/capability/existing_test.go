@@ -275,8 +275,8 @@ func assuming(roles ...nexusv1.RoleSpec) *nexusv1.NexusAICapability {
 	})
 }
 
-// The role of a component may assume exactly the existing roles that its access names, as AWS shows them, and those as which the operator calls
-// AWS never.
+// The role of a component may assume exactly the existing roles that its access names, with the ARNs that AWS returns, and never the roles
+// that the operator itself assumes.
 func TestExisting_RolesAreAssumedByConsent(t *testing.T) {
 	const reader, auditor = "arn:aws:iam::123456789012:role/reader", "arn:aws:iam::123456789012:role/audit/auditor"
 	c := assuming(nexusv1.RoleSpec{Name: "reader", Existing: *storeNamed("reader")}, nexusv1.RoleSpec{Name: "auditor", Existing: nexusv1.ExistingStore{ARN: auditor}})

@@ -26,8 +26,8 @@ var Proving = append(slices.Clone(Granting), parts.All.KindsThat(func(f part.Kin
 
 // Prove returns the proof of the AWS resource that a child of the kind owns, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the status of a resource that the
-// child owned at the last look. Tenants can write such objects but not their status. A resource that has another owner by now proves
-// nothing. Neither does a child that stays only because of finalizers of others after its resource was deleted.
+// child owned when it was last observed. Tenants can write such objects but not their status. A resource that has another owner by now
+// proves nothing. Neither does a child that stays only because of finalizers of others after its resource was deleted.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
 	if _, is := parts.All.ExistingOf(c, kind, child.GetName()); is {
 		return proveExisting(c, kind, child)
@@ -47,15 +47,15 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }
 
-// ownsNow reports whether a child manages a resource that was its own at the last look.
+// ownsNow reports whether a child manages a resource that it owned when it was last observed.
 func ownsNow(kind string, child awsv1.Resource) bool {
 	st := child.CommonStatus()
 	return st.OwnsResource() && !awsv1.IsLeftBehind(kind, child) && child.CommonSpec().ManagementPolicy != awsv1.ManageObserve &&
 		!status.IsDisputed(st.Conditions)
 }
 
-// proveExisting tells the ARN of the existing store that a child observes. The status, which tenants cannot write, has it once AWS showed
-// the store under the name that the child declares. While the object is paused, it does not notice another owner.
+// proveExisting returns the proof of the existing store that a child observes. The ARN comes from the status, which tenants cannot write,
+// once AWS returned the store under the name that the child declares. While the object is paused, it does not notice another owner.
 func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof part.Proof, ok bool) {
 	st, paused := child.CommonStatus(), child.GetAnnotations()[wellknown.AnnotationPaused] == "true"
 	if !isChildOf(c, child) || !part.IsExisting(child) || paused || st.ARN == "" || st.Ownership == "" ||
@@ -66,7 +66,7 @@ func proveExisting(c *nexusv1.NexusAICapability, kind string, child awsv1.Resour
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }
 
-// isChildOf reports whether the capability controls an object that goes through the capability's provider.
+// isChildOf reports whether the capability controls an object that uses the provider of the capability.
 func isChildOf(c *nexusv1.NexusAICapability, child awsv1.Resource) bool {
 	owner, provider := metav1.GetControllerOf(child), child.CommonSpec().ProviderRef
 	return owner != nil && owner.UID == c.UID && provider.Name == part.ProviderName(c) &&

@@ -15,7 +15,7 @@ type Compilation struct {
 	Graph *graph.Graph
 
 	facts part.Facts
-	// checked are the proofs that the check of the capability looked at.
+	// checked holds the proofs that the check of the capability read.
 	checked part.Reads
 	parts   []part.BuiltPart
 }

@@ -59,7 +59,7 @@ func state(id string, s capability.State) func(*capability.Observed) {
 	}
 }
 
-// unusable is the role of the workloads as declared, and of no use to them as the state says.
+// unusable returns an edit of the observed role of the workloads: it is as declared, but of no use to them for the reason of the state.
 func unusable(s capability.State) func(*capability.Observed) {
 	s.Applied, s.Ready = true, true
 	return state("IAMRole/myapp-dev-app-role", s)

@@ -64,7 +64,7 @@ type object interface {
 	metav1.Object
 }
 
-// Child names an object and says where it belongs.
+// Child holds the name of an object and its place in the graph.
 type Child struct {
 	Kind, Name string
 	Step       string

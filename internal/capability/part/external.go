@@ -44,13 +44,13 @@ func (k *Compiler) Withholds() bool {
 	})
 }
 
-// WhyExternal says why rights on an existing store are withheld. The ARN that AWS showed decides; before, the one that the declaration
-// gives.
+// WhyExternal returns why rights on an existing store are withheld. The ARN that AWS returned decides. Until it is known, the ARN of the
+// declaration decides.
 func (f Facts) WhyExternal(c *nexusv1.NexusAICapability, e Existing, proof Proof) string {
 	h, noun := f.HomeOf(c), e.Of.Noun
 	arn := cmp.Or(proof.ARN, e.ARNIn(h))
 	switch {
-	case f.Account == "": // the provider is not ready, which the capability says
+	case f.Account == "": // the provider is not ready, and the capability reports that
 		return ""
 	case proof.ARN != "" && !e.isProvenBy(h, proof.ARN):
 		return fmt.Sprintf("%s.existing: AWS shows the %s as %s: correct the entry, under another name", e.Field, noun, proof.ARN)
@@ -62,9 +62,9 @@ func (f Facts) WhyExternal(c *nexusv1.NexusAICapability, e Existing, proof Proof
 	return f.whyNotAllowed(c, e, arn, proof)
 }
 
-// whyNotAllowed says who does not allow rights on an ARN. Roles always need the administrator of the cluster as well: many of them trust
-// every principal of the account. A pattern must not include stores that objects of the operator own by mistake: those need the ARN in
-// full, and those of other namespaces also that of the administrator.
+// whyNotAllowed returns the reason and the remedy if rights on an ARN are not allowed. Roles always need the administrator of the cluster
+// as well: many of them trust every principal of the account. A pattern must not include stores that objects of the operator own by
+// mistake: those need the ARN in full, and those of other namespaces also that of the administrator.
 func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e Existing, arn string, proof Proof) string {
 	noun := e.Of.Noun
 	what, owned := arn+", or a pattern of it,", proof.Foreign || proof.Neighbor

@@ -32,7 +32,7 @@ type Facts struct {
 	Owned map[string]Proof
 	// ExternalARNs are the provider's allowedExternalARNs. AllowedExternalARNs are those of the operator, which limit them; none does not.
 	ExternalARNs, AllowedExternalARNs []string
-	// ReservedARNs are patterns of those of the queues that the operator itself reads, and of the roles as which it calls AWS.
+	// ReservedARNs are patterns of the ARNs of the queues that the operator itself reads, and of the roles that it assumes.
 	ReservedARNs []string
 	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
 	// is none. Boundary is then the same.
@@ -42,7 +42,7 @@ type Facts struct {
 	Balancer string
 	// Addresses holds the IP addresses of a load balancer that has no name; Balancer is then the first of them.
 	Addresses []netip.Addr
-	// IPAddressType is that of the load balancer where an IngressClassParams says it, which then overrides annotations, or a
+	// IPAddressType is the IP address type of the load balancer, if IngressClassParams set it, which then override annotations, or a
 	// LoadBalancerConfiguration of the Gateway or its class.
 	IPAddressType string
 	// Gateway holds the observed Gateway of a capability that has one.
@@ -81,7 +81,7 @@ type ClosedToBalancer struct {
 	To, Remedy string
 }
 
-// RegionOf returns where c lives, or "" while that is for its provider to say.
+// RegionOf returns the region of c, or "" while it depends on a provider that is not known yet.
 func (f Facts) RegionOf(c *nexusv1.NexusAICapability) string {
 	if r := cmp.Or(f.ProviderRegion, c.Spec.Region); r != "" || c.Spec.ProviderRef != nil {
 		return r
@@ -149,7 +149,7 @@ func (h Home) RoleARN(name string) string {
 type GatewayFacts struct {
 	// Controller is the controllerName of the GatewayClass that the capability names; empty while it is not known.
 	Controller string
-	// HTTPS says that a Gateway of others has a listener for HTTPS.
+	// HTTPS is true if a Gateway of others has a listener for HTTPS.
 	HTTPS bool
 }
 

@@ -84,7 +84,7 @@ func (n Names) SecretPath() string { return n.Capability + "/" + n.Environment }
 // Secret names the secret for a purpose.
 func (n Names) Secret(purpose string) string { return n.SecretPath() + "/" + purpose }
 
-// ServiceRole names the object of the role as which a resource acts.
+// ServiceRole returns the name of the object of the service role of a resource.
 func (n Names) ServiceRole(resource string) string { return n.Of(resource) + ServiceEnding }
 
 // ConfigMap names the settings of the workloads.

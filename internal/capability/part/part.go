@@ -127,7 +127,7 @@ type Removal struct {
 	Stage int
 	// Steps are undone by the removal of the stage's kinds.
 	Steps []string
-	// ServiceRoles is true for the stage that removes the roles as which resources act.
+	// ServiceRoles is true for the stage that removes the service roles of resources.
 	ServiceRoles bool
 }
 

@@ -21,7 +21,7 @@ func (k *Compiler) ExpectParameters(id string, values map[string]string) Proof {
 	return k.Expect(id, Proof{ARN: PlaceholderFor(id), Names: slices.Sorted(maps.Keys(values))})
 }
 
-// Proof tells which resource a child is proven to own; zero when nothing is proven.
+// Proof returns the proof of the resource that a child owns; zero when nothing is proven.
 func (k *Compiler) Proof(id string) Proof {
 	p := k.Facts.Owned[id]
 	if k.Read != nil {

@@ -27,7 +27,7 @@ type Resource struct {
 	Tags map[string]awsv1.TagValue
 	// Behind returns the statements on other resources that the workloads need to use the resource with an ARN.
 	Behind func(k *Compiler, arn string) []iampolicy.Statement
-	// Role is the service role as which the resource acts; nil for one that acts as none.
+	// Role is the service role of the resource; nil for a resource without one.
 	Role *ServiceRole
 }
 
@@ -82,7 +82,7 @@ func IsOfAI(labels map[string]string) bool {
 	return slices.Contains([]string{ComponentAI, ComponentVersions}, labels[LabelComponent])
 }
 
-// ServiceRole is the role as which a resource acts in AWS.
+// ServiceRole is the role that an AWS service assumes for a resource.
 type ServiceRole struct {
 	// Service is the principal that assumes the role. Sources returns the pattern of aws:SourceArn: the ARNs of the resources that the
 	// service acts for.
@@ -98,5 +98,5 @@ type ServiceRole struct {
 // ServiceEnding ends the names of objects of service roles. Names of parts have no dot, so that no other object has such a name.
 const ServiceEnding = ".service"
 
-// IsServiceRole reports whether an object of that name is the role as which a resource acts.
+// IsServiceRole reports whether an object of that name is the service role of a resource.
 func IsServiceRole(name string) bool { return strings.HasSuffix(name, ServiceEnding) }

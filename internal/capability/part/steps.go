@@ -10,8 +10,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// Step is one line of the story that a capability's status tells. The story has an order; the work is
-// done along the graph's edges.
+// Step is one line of the progress in the status of a capability. The lines have an order; the work itself follows the edges of the graph.
 type Step struct {
 	Number int
 	// Name is that of graph.Node.Step, which is otherwise StepPolicies, or empty for the provider.
@@ -26,7 +25,7 @@ type Step struct {
 type Stage struct {
 	Kinds []schema.GroupVersionKind
 	Steps []string
-	// ServiceRoles is true for the stage that removes the roles as which resources act; the stage of the other roles leaves them out.
+	// ServiceRoles is true for the stage that removes the service roles of resources; the stage of the other roles leaves them out.
 	ServiceRoles bool
 }
 

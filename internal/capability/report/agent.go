@@ -15,17 +15,17 @@ import (
 // Agent describes the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
 type Agent struct {
-	// Known is false where nothing was looked at.
+	// Known is false if the agent was not observed.
 	Known bool
-	// Found is true when the DaemonSet exists, and Ready is on how many nodes the agent is ready: those with a ready pod of the DaemonSet,
-	// and those of EKS Auto Mode, which have it built in.
+	// Found is true when the DaemonSet exists. Ready is the number of nodes with a ready agent: nodes with a ready pod of the DaemonSet,
+	// and nodes of EKS Auto Mode, which have it built in.
 	Found bool
 	Ready int32
-	// ToCome says that the first node to come is one of EKS Auto Mode.
+	// ToCome is true if the first node to come is one of EKS Auto Mode.
 	ToCome bool
 	// Without holds the nodes without a ready agent. PodNodes holds the nodes that run pods of the capability. Both are sorted.
 	Without, PodNodes []string
-	// Err is why it could not be read.
+	// Err is the error that prevented the read.
 	Err error
 }
 

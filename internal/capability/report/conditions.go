@@ -50,7 +50,7 @@ func (s summary) conditions() []metav1.Condition {
 	return append(out, s.secretsPopulated(), s.credentials(), s.driftFree())
 }
 
-// deletionConditions says how far each part has been taken down.
+// deletionConditions returns the conditions of the parts during a deletion: the progress of the removal of each part.
 func (s summary) deletionConditions() []metav1.Condition {
 	var out []metav1.Condition
 	for _, t := range partConditions {
@@ -109,7 +109,7 @@ func worstOf(nodes []view) int {
 	return tellingOf(nodes)
 }
 
-// secretsPopulated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
+// secretsPopulated returns the condition with the secrets that people have yet to fill in. It does not count for Ready: it may take days.
 func (s summary) secretsPopulated() metav1.Condition {
 	c := metav1.Condition{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionFalse}
 	names, secrets := s.unpopulatedSecrets(), s.ofStep(secrets.StepSecrets)
@@ -127,7 +127,8 @@ func (s summary) secretsPopulated() metav1.Condition {
 	return c
 }
 
-// driftFree says where AWS differs. It is no part of Ready: with driftPolicy Report a difference stays.
+// driftFree returns the condition with the resources that differ in AWS. It does not count for Ready: with driftPolicy Report a difference
+// stays.
 func (s summary) driftFree() metav1.Condition {
 	var ids, missing []string
 	for _, v := range s.nodes {

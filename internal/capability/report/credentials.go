@@ -134,7 +134,7 @@ func useless(records []nexusv1.ReplacedPod, of map[string]CredentialPods) int {
 	return n
 }
 
-// ReplacementsExhausted says that the bound of replacements is reached.
+// ReplacementsExhausted is the message that the limit of replacements is reached.
 const ReplacementsExhausted = "3 pods that were replaced have started without credentials again, so that the operator waits before it replaces more, longer each time: " +
 	"look at what adds the credentials, on EKS the pod identity webhook of the control plane; once it does, restart the pods with kubectl rollout restart"
 

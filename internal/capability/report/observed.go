@@ -19,9 +19,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// State is the observed state of one node of the graph. The zero value is an object that is not there.
+// State is the observed state of one node of the graph. The zero value stands for an object that does not exist.
 type State struct {
-	// Applied is true when the object is there as it was compiled.
+	// Applied is true when the object exists as it was compiled.
 	Applied bool
 	// Ready is true when it is fit for use.
 	Ready bool
@@ -29,8 +29,8 @@ type State struct {
 	Present bool
 	// Skipped is true when there is nothing to be done for it; it counts as done.
 	Skipped bool
-	// Stalled is true when only a person can help; Reason and Message then say how. Of an object that is Ready
-	// they tell of trouble that passes, and that leaves it as it was last seen.
+	// Stalled is true when only a person can help; Reason and Message then describe the remedy. On an object that is Ready they describe a
+	// transient problem that leaves the object in its last observed state.
 	Stalled         bool
 	Reason, Message string
 	// Unknown is true when the operator cannot find out whether the object is fit for use; the condition of its part
@@ -50,8 +50,7 @@ type State struct {
 
 func (s State) isDone() bool { return !s.Stalled && !s.Unknown && (s.Skipped || s.Applied && s.Ready) }
 
-// hasTrouble reports whether an object is as it should be as far as is known, and could not be looked at lately or does not do
-// all that it is for.
+// hasTrouble reports whether an object is as declared as far as is known, but could not be observed lately or does not work completely.
 func (s State) hasTrouble() bool { return s.isDone() && !s.Skipped && s.Reason != "" }
 
 // exists reports whether the object exists at all.
@@ -124,10 +123,10 @@ type Observed struct {
 	Healing Healing
 	// Evict are the pods to be evicted once the status has their records.
 	Evict []nexusv1.ReplacedPod
-	// Changes lists the changes that this look made because the capability was edited.
+	// Changes lists the changes that this reconciliation made because the capability was edited.
 	Changes []nexusv1.RolloutChange
-	// Err says why the work could not be done, if anything prevented it: a kind of failure of package status, or
-	// a failure that passes. Failures of single children belong in their State.
+	// Err is the error that prevented the work, if any: a kind of failure of package status, or a transient failure. Failures of single
+	// children belong in their State.
 	Err error
 }
 

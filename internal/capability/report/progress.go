@@ -4,7 +4,7 @@ package report
 
 import "github.com/nexus-operator/nexus-operator/internal/capability/parts"
 
-// StepState says how far a step has come.
+// StepState is the progress of a step.
 type StepState int
 
 // The states of a step.

@@ -163,7 +163,7 @@ func tellingOf(nodes []view) int {
 	return slices.IndexFunc(nodes, func(v view) bool { return !v.isDone() })
 }
 
-// hasMessage reports whether the reason is more than that work goes its usual way.
+// hasMessage reports whether the reason is more specific than normal progress.
 func (v view) hasMessage() bool {
 	switch v.Reason {
 	case "", status.ReasonProgressing, status.ReasonWaiting, status.ReasonNotStarted, status.ReasonBusy, status.ReasonDeleting:
@@ -266,8 +266,8 @@ func (s summary) unready() nexusv1.Phase {
 	return nexusv1.PhaseDegraded
 }
 
-// rollsOut reports whether all that is not done serves in its previous version, as after an update of the operator, which may change
-// the pods although nobody edited the capability.
+// rollsOut reports whether all unfinished objects serve in their previous version. That is also so after an update of the operator, which
+// may change the pods without an edit of the capability.
 func (s summary) rollsOut() bool {
 	return s.Graph != nil && !slices.ContainsFunc(s.nodes, func(v view) bool { return !v.isDone() && !v.Serving })
 }

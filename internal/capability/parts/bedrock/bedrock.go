@@ -55,7 +55,7 @@ func Part() part.Part {
 	}
 }
 
-// bedrockValues returns the settings that tell the application its Bedrock resources and their region.
+// bedrockValues returns the settings with the Bedrock resources and their region.
 func bedrockValues(k *part.Compiler) (out []part.Value) {
 	b := Spec(k.Spec)
 	if usesBedrock(b) {

@@ -95,7 +95,7 @@ func doomBucket(c *nexusv1.NexusAICapability, want awsv1.Resource, mayDeleteData
 	part.AllowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
 }
 
-// bucketValues tell the application the names of the buckets.
+// bucketValues returns the settings with the names of the buckets.
 func bucketValues(k *part.Compiler) (out []part.Value) {
 	for _, b := range Selected(k.Spec) {
 		out = append(out, part.Value{Parameter: "s3/" + b.Name + "-bucket", Variable: "NEXUS_S3_BUCKET_" + part.EnvironmentVariable(b.Name),

@@ -65,7 +65,7 @@ func Part() part.Part {
 	}
 }
 
-// catalogValues tell the application the names of the database and of the tables.
+// catalogValues returns the settings with the names of the database and of the tables.
 func catalogValues(k *part.Compiler) (out []part.Value) {
 	if !glueEnabled(k.Spec) {
 		return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package identifiers holds the fields that name a capability and say where it is.
+// Package identifiers implements the fields with the name and the location of a capability.
 package identifiers
 
 import (
@@ -38,7 +38,7 @@ func checkRegion(v *part.Verdict, region string, f part.Facts) {
 		"%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", region)
 }
 
-// Part holds the fields that name a capability and say where it is.
+// Part returns the part of the fields with the name and the location of a capability.
 func Part() part.Part {
 	return part.Part{Checks: []part.Turn[part.Checking]{part.At(0,
 		func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) { checkIdentity(v, c) })}}

@@ -38,7 +38,7 @@ func checkRoles(v *part.Verdict, at string, list []nexusv1.RoleSpec) {
 	v.Distinct(at, part.NamesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxRolePurpose)
 }
 
-// roleValues tell the application the ARNs of these roles, and of the role for everything.
+// roleValues returns the settings with the ARNs of these roles, and of the role for everything.
 func roleValues(k *part.Compiler) (out []part.Value) {
 	if sets := k.Parts.AccessSets(k.Spec); len(sets) > 0 && !sets[0].Limited {
 		out = append(out, part.Value{Parameter: "iam/app-role-arn", Text: k.Home.RoleARN(k.Names.AppRole())})

@@ -100,7 +100,7 @@ func keyStatements(k *part.Compiler) []iampolicy.Statement {
 		Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
 }
 
-// keyValues tell the application the key that its stores have; none without one.
+// keyValues returns the settings with the key of the stores; none without a key.
 func keyValues(k *part.Compiler) map[string]string {
 	if part.KeyID(k) == "" {
 		return nil

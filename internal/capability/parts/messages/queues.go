@@ -158,7 +158,7 @@ func queueURLs(k *part.Compiler) map[string]string {
 	return out
 }
 
-// queueValues tell the application the URLs.
+// queueValues returns the settings with the URLs of the queues.
 func queueValues(k *part.Compiler) (out []part.Value) {
 	for purpose, url := range queueURLs(k) {
 		out = append(out, part.Value{Parameter: "sqs/" + purpose + "-queue-url",

@@ -137,7 +137,7 @@ func deliveryPolicy(k *part.Compiler, q nexusv1.QueueSpec) string {
 		Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": arns}}})
 }
 
-// topicValues tell the application the ARNs.
+// topicValues returns the settings with the ARNs of the topics.
 func topicValues(k *part.Compiler) (out []part.Value) {
 	for _, t := range selectedTopics(k.Spec) {
 		out = append(out, part.Value{Parameter: "sns/" + t.Name + "-topic-arn",

@@ -70,10 +70,9 @@ func checkIntents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
 
 // addPolicies binds the intents: those for all components by one binding, and those for one by another.
 //
-// There is no edge between bindings and Deployments, in neither direction. An intent that does not exist
-// yet, or that no engine can enforce, must not keep a workload from starting, nor a broken engine keep it
-// from being updated; the condition says that the declared posture is not there. All the same the
-// bindings come first: they wait for no more than their namespace, and stand in the graph before the
+// There is no edge between bindings and Deployments, in either direction. An intent that does not exist yet, or that no engine can enforce,
+// must not keep a workload from starting, nor a broken engine keep it from being updated; the condition reports that the declared posture
+// is not enforced. All the same the bindings come first: they wait for no more than their namespace, and stand in the graph before the
 // Deployments, which also wait for all of AWS.
 func addPolicies(k *part.Compiler) {
 	bound := []nexusv1.Component{""}
@@ -130,7 +129,7 @@ func closesEgress(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n g
 	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return f.ClosesEgress[name] == "" })
 }
 
-// Contradiction says how a binding closes a way that the capability needs. It may be enforced to the letter all the same.
+// Contradiction returns an error if a binding blocks traffic that the capability needs. The binding may still be enforced completely.
 func Contradiction(ps part.Parts, f part.Facts, c *nexusv1.NexusAICapability, n graph.Node) *status.Stalled {
 	if names := closesEgress(ps, f, c, n); len(names) > 0 {
 		return &status.Stalled{Reason: status.ReasonEgressToAWSBlocked,

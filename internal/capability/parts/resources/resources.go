@@ -100,7 +100,7 @@ func declaredResources(_ part.Parts, s *nexusv1.NexusAICapabilitySpec) (out []pa
 	return out
 }
 
-// refusals say why dataServices.resources declares no objects of a kind as it does of others.
+// refusals holds, by kind, why dataServices.resources cannot declare its objects with kind and spec.
 var refusals = map[string]string{part.KindAnyType: "is declared with type and properties"}
 
 func nameOfResource(r nexusv1.ResourcePart) string { return r.Name }

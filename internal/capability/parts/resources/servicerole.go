@@ -21,8 +21,8 @@ func ActingResource(kind, name string) string {
 	return ""
 }
 
-// addServiceRole adds the role as which a resource acts. It returns the ID of the node of the role, and the ID of the first object without
-// a proven resource, which leaves the role without a right.
+// addServiceRole adds the service role of a resource. It returns the ID of the node of the role, and the ID of the first object without a
+// proven resource, which leaves the role without a right.
 func addServiceRole(k *part.Compiler, r part.Resource) (id, lacks string) {
 	if r.Role == nil {
 		return "", ""
@@ -69,8 +69,8 @@ func checkServiceRoles(v *part.Verdict, k *part.Compiler) {
 	}
 }
 
-// awaitRights keeps the resource that was added last from being applied until the role as which it acts has all of its rights: services
-// check them when the resource is created.
+// awaitRights holds back the resource that was added last until its service role has all rights: services check them when the resource is
+// created.
 func awaitRights(k *part.Compiler, lacks string) {
 	if last := len(k.Nodes) - 1; lacks != "" && last >= 0 && k.Nodes[last].Unresolved == "" {
 		k.Nodes[last].Unresolved = lacks

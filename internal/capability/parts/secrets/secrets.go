@@ -67,7 +67,7 @@ func secretHint(s *nexusv1.NexusAICapabilitySpec, purpose string) string {
 
 func nameOfSecret(s nexusv1.SecretSpec) string { return s.Name }
 
-// secretValues tell the application the names of the existing secrets, and the prefix of all others, unless there are none.
+// secretValues returns the settings with the names of the existing secrets, and with the prefix of all others, unless there are none.
 func secretValues(k *part.Compiler) (out []part.Value) {
 	for _, s := range part.Keep(k.Access, ofSecrets, k.Spec.Secrets, nameOfSecret) {
 		if e := existingSecret(s); e.Store != nil {

@@ -89,7 +89,7 @@ func doomTable(c *nexusv1.NexusAICapability, want awsv1.Resource, _ bool) {
 	want.(*awsv1.DynamoDBTable).Spec.DeletionProtection = new(part.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete)
 }
 
-// tableValues tell the application the names of the tables.
+// tableValues returns the settings with the names of the tables.
 func tableValues(k *part.Compiler) (out []part.Value) {
 	for _, t := range selectedTables(k.Spec) {
 		out = append(out, part.Value{Parameter: "dynamodb/" + t.Name + "-table",

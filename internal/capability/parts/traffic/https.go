@@ -45,8 +45,8 @@ func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, o
 	return n.WorkloadNamespace(), n.Ingress(), KeepsRecords(c) && GatewayOf(c) == nil
 }
 
-// hosted names an object that belongs to a host. Host and zone of a record never change, so that other ones are another
-// object: it comes into being before the one of the host before goes.
+// hosted names an object that belongs to a host. Host and zone of a record never change, so that another host or zone makes another object.
+// It is created before the object of the previous host is deleted.
 func hosted(n part.Names, purpose string, of ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
 	return n.Of(purpose + "-" + hex.EncodeToString(sum[:4]))
@@ -87,7 +87,7 @@ func Part() part.Part {
 				Removed: part.Removal{Stage: part.RemovesTraffic + 10}},
 			{Kind: kindGateway, Version: schema.GroupVersion{Group: GatewayGroup, Version: "v1"}, Step: StepIngress,
 				Removed: part.Removal{Stage: part.RemovesTraffic + 20}},
-			// Their controller needs them for as long as the Gateway is there.
+			// Their controller needs them as long as the Gateway exists.
 			{Kind: kindBalancerSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
 			{Kind: kindTargetSettings, Version: balancerVersion, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 30}},
 			{Kind: kindCertificate, Step: StepIngress, Removed: part.Removal{Stage: part.RemovesTraffic + 40}, Refusal: refusal, IsTemporary: true,
@@ -148,7 +148,7 @@ func addRecords(k *part.Compiler) {
 }
 
 // recordTargets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
-// itself, and costs no queries; where nothing tells the hosted zone of the load balancer, another record does it.
+// itself, and costs no queries; if the hosted zone of the load balancer is not known, records with addresses or a CNAME record replace it.
 func recordTargets(k *part.Compiler, unknown string) []awsv1.Route53RecordSetSpec {
 	target := k.Facts.Balancer
 	b, isBalancer := wellknown.BalancerOf(target)
@@ -181,8 +181,8 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 	return recordName(part.NewCompiler(nil, c, f), "host", cname)
 }
 
-// recordAliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
-// those of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
+// recordAliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. The cluster has no information
+// about the IPv6 addresses of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
 func recordAliases(k *part.Compiler, zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
 	addresses := cmp.Or(k.Facts.IPAddressType, string(Settings(k.Spec).Annotations[albIPAddressType]))
@@ -222,7 +222,7 @@ func plainRecords(kind string, values ...string) awsv1.Route53RecordSetSpec {
 	return out
 }
 
-// ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one. made is true where the spec
+// ZoneObject returns the name of the Route53HostedZone with the ID of the capability's zone; "" without one. made is true where the spec
 // has only the name of the zone: the capability makes the object then.
 func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
 	in := Settings(&c.Spec)
@@ -270,7 +270,7 @@ func addRecord(k *part.Compiler, purpose string, spec awsv1.Route53RecordSetSpec
 		after...)
 }
 
-// knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
+// knownZone returns the ID of the zone of the host; "" until the status of its object has the ID.
 func knownZone(k *part.Compiler) string { return cmp.Or(Settings(k.Spec).HostedZoneID, k.Facts.Zone) }
 
 // recordName names the object of a record set of the host; recordType is "" for the one that proves the host to ACM, which proves

@@ -75,7 +75,8 @@ func jobSpec(k *part.Compiler, c part.Component, settings settingsNode) batchv1.
 	}
 }
 
-// suspendOf has a Job that somebody suspended go on. The Jobs of a CronJob are its own to suspend.
+// suspendOf returns the value of suspend: false resumes a Job that a person suspended. For the Jobs of a CronJob it is nil, which leaves
+// the field to the CronJob.
 func suspendOf(c part.Component) *bool {
 	if c.Kind == nexusv1.ComponentCronJob {
 		return nil
@@ -201,7 +202,7 @@ func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
 
 // addDisruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
 func addDisruptionBudget(k *part.Compiler, c part.Component) {
-	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
+	// Pods that are not ready serve no traffic. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
 	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
 	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
 	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.Selector(c.Name)},

@@ -67,7 +67,7 @@ func Part() part.Part {
 	}
 }
 
-// workloadValues tell the application where its backend is.
+// workloadValues returns the settings with the address of the backend.
 func workloadValues(k *part.Compiler) (out []part.Value) {
 	b, ok := part.Named(k.Spec, part.Backend)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 
 // maxConnectors is the number of sentences in a hundred that may have a connector, in the comments of internal. Those of client-go,
 // controller-runtime, Flux and Karpenter have 0.6 to 1.7. It only falls.
-const maxConnectors = 2.0
+const maxConnectors = 1.0
 
 // connector finds the words that join a clause to a sentence where plain English has two sentences, or a noun.
 var connector = regexp.MustCompile(`(?i)\b(what|whose|whom|besides|else|meanwhile|hence|` +

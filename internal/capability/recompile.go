@@ -56,5 +56,10 @@ func (last *Compilation) check(c *nexusv1.NexusAICapability, f part.Facts) (part
 		return last.checked, nil
 	}
 	read := part.Reads{}
+	if last == nil { // the last compilation is of the same spec
+		if err := checkSchema(c); err != nil {
+			return nil, err
+		}
+	}
 	return read, check(c, f, read)
 }

@@ -3,18 +3,52 @@
 package capability
 
 import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts"
 	"github.com/nexus-operator/nexus-operator/internal/capability/parts/identity"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Validate repeats the checks of admission, and adds checks that admission cannot make. It returns nil or a *status.Stalled that names the
-// first field at fault.
-func Validate(c *nexusv1.NexusAICapability, f part.Facts) error { return check(c, f, nil) }
+// Validate checks a capability against the schema of its kind, as the API server does, and then makes the checks that a schema cannot
+// express. It returns nil or a *status.Stalled that names the first field at fault.
+func Validate(c *nexusv1.NexusAICapability, f part.Facts) error {
+	if err := checkSchema(c); err != nil {
+		return err
+	}
+	return check(c, f, nil)
+}
 
-// check is Validate, and adds to read the proofs that it looks at.
+// schemas are the definitions of the kinds.
+var schemas = sync.OnceValues(func() (*crdschema.Schemas, error) { return crdschema.Load(crd.Bases) })
+
+// checkSchema checks the patterns, the bounds and the keys of lists of the kind's schema. The CEL rules are not evaluated: the parts know
+// what their rules are about, and say more of a mistake.
+func checkSchema(c *nexusv1.NexusAICapability) error {
+	known, err := schemas()
+	if err != nil {
+		return err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("NexusAICapability"))
+	if err := known.Default(u); err != nil { // as the API server reads what is stored
+		return err
+	}
+	return known.ValidateSchema(u.GetKind(), u)
+}
+
+// check makes the checks beyond the schema, and adds to read the proofs that it looks at.
 func check(c *nexusv1.NexusAICapability, f part.Facts, read part.Reads) error {
 	v := &part.Verdict{Parts: parts.All, Read: read}
 	for _, run := range part.InTurn(v.Parts, func(p part.Part) []part.Turn[part.Checking] { return p.Checks }) {

@@ -55,7 +55,7 @@ func (c *compiled) mistyped(content map[string]any) []string {
 // schema holds, but a person wants to correct all mistakes at once.
 func (c *compiled) rulesBeside(ctx context.Context, broken field.ErrorList, content map[string]any) field.ErrorList {
 	repaired, left := c.repaired(content)
-	found, _ := c.rules.Validate(ctx, nil, c.shape, repaired, nil, celconfig.RuntimeCELCostBudget)
+	found, _ := c.rules().Validate(ctx, nil, c.shape, repaired, nil, celconfig.RuntimeCELCostBudget)
 	if len(broken) == 0 {
 		return found
 	}

@@ -12,9 +12,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// MaxAccess bounds the names of an access.
-const MaxAccess = 32
-
 // AccessSet lists the entries that the pods of a component may use in AWS, as field/name, sorted; the zero value stands for all entries of
 // the capability. Names of roles follow from the set, so that a role keeps its rights while pods have it: pods with other rights have
 // another role.

@@ -3,8 +3,6 @@
 package part
 
 import (
-	"regexp"
-
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
@@ -54,9 +52,6 @@ func KeptKey(k *Compiler) string {
 	}
 	return k.Proof(KindKey + "/" + k.Names.Of(KeyPurpose)).ARN
 }
-
-// KeyPattern fits the ARN of a key.
-var KeyPattern = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
 
 // KeyPurpose names the key of a capability.
 const KeyPurpose = "data"

@@ -39,31 +39,22 @@ func (v *Verdict) Refuse(reason, field, format string, args ...any) {
 	}
 }
 
-// Matches requires a bounded text of a pattern; empty is for the caller to allow.
+// Matches requires a bounded text of a pattern.
 func (v *Verdict) Matches(field, text string, most int, p *regexp.Regexp) {
 	v.Require(len(text) <= most, field, "at most %d characters", most)
 	v.Require(p.MatchString(text), field, "%q does not match %s", status.Truncate(text, 64), p)
 }
 
-// Optional is Matches for a text that may be empty.
-func (v *Verdict) Optional(field, text string, most int, p *regexp.Regexp) {
-	if text != "" {
-		v.Matches(field, text, most, p)
-	}
-}
+// MapKey requires a key that Kubernetes takes, of an annotation or a label. The schema has it as a rule, because the keys of maps have no
+// pattern there.
+func (v *Verdict) MapKey(field, key string) { v.Matches(field, key, 317, mapKeyPattern) }
 
-// OneOf requires one of the allowed values.
-func OneOf[T ~string](v *Verdict, field string, value T, allowed ...T) {
-	v.Require(slices.Contains(allowed, value), field, "%q is none of %v", string(value), allowed)
-}
+var mapKeyPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 
-// Annotations requires annotations that Kubernetes takes.
-func (v *Verdict) Annotations(at string, annotations map[string]nexusv1.AnnotationValue) {
-	v.Require(len(annotations) <= 32, at, "at most 32")
+// AnnotationKeys requires annotations that Kubernetes takes.
+func (v *Verdict) AnnotationKeys(at string, annotations map[string]nexusv1.AnnotationValue) {
 	for _, key := range SortedKeys(annotations) {
-		at := fmt.Sprintf("%s[%s]", at, status.Truncate(key, 64))
-		v.Matches(at, key, 317, AnnotationPattern)
-		v.Require(len(annotations[key]) <= 1024, at, "at most 1024 characters")
+		v.MapKey(fmt.Sprintf("%s[%s]", at, status.Truncate(key, 64)), key)
 	}
 }
 
@@ -78,32 +69,10 @@ func (v *Verdict) OwnedAnnotations(at string, annotations map[string]nexusv1.Ann
 // Bounds that follow from the names AWS and Kubernetes allow.
 const (
 	MaxLabel = 63
-	MaxList  = 16
 	// MaxPolicies limits the characters of all inline policies of a role, without white space.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 	MaxPolicies = 10240
 )
-
-// The patterns of the schema, here once more: the operator does not trust that a server checked them.
-var (
-	NamePattern       = regexp.MustCompile(`^[a-z]([a-z0-9-]*[a-z0-9])?$`)
-	RegionPattern     = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
-	AnnotationPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
-	SubdomainPattern  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	AccessPattern     = regexp.MustCompile(`^([a-z0-9A-Z]+/)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
-)
-
-// Distinct requires legal names, each once.
-func (v *Verdict) Distinct(at string, names []string, most int) {
-	v.Require(len(names) <= MaxList, at, "at most %d", MaxList)
-	seen := map[string]bool{}
-	for i, n := range names {
-		field := fmt.Sprintf("%s[%d].name", at, i)
-		v.Matches(field, n, most, NamePattern)
-		v.Require(!seen[n], field, "%q is there twice", n)
-		seen[n] = true
-	}
-}
 
 // Local requires that an ARN is of a region and of the provider's account, as far as those are known. It ignores a
 // text that is no ARN, which a pattern refuses.
@@ -118,6 +87,3 @@ func (v *Verdict) Local(at, noun, arn, region string, f Facts) {
 	}
 	v.Require(f.Account == "" || parts[4] == f.Account, at, "the %s belongs to account %s and the capability to %s: name a %s of that account", noun, parts[4], f.Account, noun)
 }
-
-// CheckObjectName requires that a reference names an object.
-func CheckObjectName(v *Verdict, at, name string) { v.Matches(at, name, 253, SubdomainPattern) }

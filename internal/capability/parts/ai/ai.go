@@ -105,18 +105,11 @@ func restrictAI(a part.AccessSet, ai *nexusv1.AISpec) *nexusv1.AISpec {
 	}
 }
 
-// maxAIEntries limits each list of spec.ai.
-const maxAIEntries = 8
-
 // checkAI checks spec.ai.
 func checkAI(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	ai := aiOf(&c.Spec)
-	v.Require(max(len(ai.VectorStores), len(ai.Guardrails), len(ai.InferenceProfiles), len(ai.Memory), len(ai.KnowledgeBases),
-		len(ai.Gateways), len(ai.AgentRuntimes)) <= maxAIEntries, aiField, "at most %d entries in each list", maxAIEntries)
-	checkVectorStores(v, ai.VectorStores)
 	checkAIGuardrails(v, ai.Guardrails)
 	checkInferenceProfiles(v, ai.InferenceProfiles, f)
-	checkMemory(v, ai.Memory)
 	checkKnowledgeBases(v, &c.Spec, f)
 	checkGateways(v, &c.Spec)
 	checkAgentRuntimes(v, c, f)

@@ -21,12 +21,7 @@ const (
 	typeGatewayTarget = "AWS::BedrockAgentCore::GatewayTarget"
 	typeFunction      = "AWS::Lambda::Function"
 	maxGatewayName    = 48
-	maxGatewayPurpose = 40
 	maxTargetName     = 100
-	maxTargets        = 8
-	maxTools          = 16
-	maxEndpoint       = 512
-	maxTool           = 64
 )
 
 // gatewayParts returns the gateways, and their targets after them.
@@ -158,22 +153,9 @@ func arnOfPart(k *part.Compiler, name string) string {
 	return resources.ResourceARN(k, all[i], grants)
 }
 
-var (
-	endpointPattern  = regexp.MustCompile(`^https://[a-z0-9.-]+(:[0-9]+)?(/[!-~]*)?$`)
-	toolPattern      = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	parameterPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-)
-
-// jsonTypes are the types of the parameters of tools.
-var jsonTypes = []string{"string", "number", "integer", "boolean", "object", "array"}
-
 func checkGateways(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
-	list := aiOf(s).Gateways
-	v.Distinct(gatewaysField, part.NamesIn(list, func(g nexusv1.ToolGatewaySpec) string { return g.Name }), maxGatewayPurpose)
-	for i, g := range list {
+	for i, g := range aiOf(s).Gateways {
 		at := part.Entry(gatewaysField, i) + ".targets"
-		v.Require(len(g.Targets) > 0 && len(g.Targets) <= maxTargets, at, "1 to %d", maxTargets)
-		v.Distinct(at, part.NamesIn(g.Targets, func(t nexusv1.GatewayTargetSpec) string { return t.Name }), maxGatewayPurpose)
 		for j, t := range g.Targets {
 			checkGatewayTarget(v, part.Entry(at, j), s, t)
 		}
@@ -189,15 +171,8 @@ func checkGatewayTarget(v *part.Verdict, at string, s *nexusv1.NexusAICapability
 	if t.Function != "" {
 		v.Require(isFunction(s, string(t.Function)), at+".function", "%q is no function of dataServices.resources: declare one there, of kind LambdaFunction", status.Truncate(string(t.Function), part.MaxLabel))
 	}
-	v.Require(len(t.Tools) <= maxTools, at+".tools", "at most %d", maxTools)
-	seen := map[string]bool{}
 	for i, tool := range t.Tools {
-		field := part.Entry(at+".tools", i)
-		v.Matches(field+".name", tool.Name, maxTool, toolPattern)
-		v.Require(!seen[tool.Name], field+".name", "%q is there twice", status.Truncate(tool.Name, part.MaxLabel))
-		v.Require(tool.Description != "", field+".description", "tells agents what the tool does: set it")
-		seen[tool.Name] = true
-		checkToolParameters(v, field+".parameters", tool.Parameters)
+		checkToolParameters(v, part.Entry(at+".tools", i)+".parameters", tool.Parameters)
 	}
 }
 
@@ -209,7 +184,6 @@ var publicHostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?[.])+
 // checkEndpoint requires the URL of a server on the internet by its name. AgentCore calls it from its own network, where addresses and
 // names of private networks lead elsewhere.
 func checkEndpoint(v *part.Verdict, at, url string) {
-	v.Matches(at, url, maxEndpoint, endpointPattern)
 	host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
 	host, _, _ = strings.Cut(host, ":")
 	name := publicHostPattern.FindStringSubmatch(host)
@@ -219,17 +193,8 @@ func checkEndpoint(v *part.Verdict, at, url string) {
 }
 
 func checkToolParameters(v *part.Verdict, at string, list []nexusv1.GatewayToolParameter) {
-	seen := map[string]bool{}
 	for i, p := range list {
-		field := part.Entry(at, i)
-		v.Matches(field+".name", p.Name, maxTool, parameterPattern)
-		part.OneOf(v, field+".type", p.Type, jsonTypes...)
-		v.Require((p.Type == "array") == (p.Items != ""), field+".items", "is the type of the elements of an array")
-		if p.Items != "" {
-			part.OneOf(v, field+".items", p.Items, jsonTypes[:len(jsonTypes)-1]...)
-		}
-		v.Require(!seen[p.Name], field+".name", "%q is there twice", status.Truncate(p.Name, part.MaxLabel))
-		seen[p.Name] = true
+		v.Require((p.Type == "array") == (p.Items != ""), part.Entry(at, i)+".items", "is the type of the elements of an array")
 	}
 }
 

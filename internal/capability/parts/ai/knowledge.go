@@ -4,8 +4,6 @@ package ai
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"slices"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -22,7 +20,6 @@ const (
 	typeKnowledgeBase   = "AWS::Bedrock::KnowledgeBase"
 	typeDataSource      = "AWS::Bedrock::DataSource"
 	maxKnowledgeName    = 100
-	maxSourcePrefix     = 300
 	keyOfTexts          = "AMAZON_BEDROCK_TEXT"
 	keyOfMetadata       = "AMAZON_BEDROCK_METADATA"
 )
@@ -154,16 +151,10 @@ func findIndex(stores []nexusv1.VectorStoreSpec, ref nexusv1.VectorIndexReferenc
 	return "", nexusv1.VectorIndexSpec{}
 }
 
-// prefixPattern matches the beginnings of keys of objects that have no character with a meaning in policies.
-var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9!_.()/=+-]*$`)
-
 func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f part.Facts) {
 	list, used := aiOf(s).KnowledgeBases, map[nexusv1.VectorIndexReference]bool{}
-	v.Distinct(knowledgeBasesField, part.NamesIn(list, func(kb nexusv1.KnowledgeBaseSpec) string { return kb.Name }), bedrock.MaxPurpose)
 	for i, kb := range list {
 		at := part.Entry(knowledgeBasesField, i) + ".create"
-		v.Matches(at+".embeddingModelID", kb.Create.EmbeddingModelID, 140, bedrock.ModelPattern)
-		v.Optional(at+".source.prefix", kb.Create.Source.Prefix, maxSourcePrefix, prefixPattern)
 		v.Require(isOwnBucket(s, kb.Create.Source.Bucket), at+".source.bucket", "%q is no bucket that dataServices.s3 of the capability creates",
 			status.Truncate(kb.Create.Source.Bucket, part.MaxLabel))
 		checkIndexOfKnowledge(v, at, s, kb.Create)
@@ -206,12 +197,7 @@ const (
 	vectorStoresField = aiField + ".vectorStores"
 	typeVectorBucket  = "AWS::S3Vectors::VectorBucket"
 	typeVectorIndex   = "AWS::S3Vectors::Index"
-	// maxVectorPurpose: {cap}-{env}-{purpose} is the name of a vector bucket.
-	maxVectorPurpose = 20
-	maxVectorIndex   = 40
-	maxVectorIndexes = 8
-	maxDimension     = 4096
-	defaultDistance  = "cosine"
+	defaultDistance   = "cosine"
 )
 
 // vectorStoreParts returns the vector buckets and their indexes. Rights on vectors are on each index, and never on indexes that others may
@@ -264,23 +250,4 @@ func texts[T ~string](list []T) []any {
 		out[i] = string(text)
 	}
 	return out
-}
-
-func checkVectorStores(v *part.Verdict, list []nexusv1.VectorStoreSpec) {
-	v.Distinct(vectorStoresField, part.NamesIn(list, func(s nexusv1.VectorStoreSpec) string { return s.Name }), maxVectorPurpose)
-	for i, store := range list {
-		at := part.Entry(vectorStoresField, i) + ".indexes"
-		v.Require(len(store.Indexes) >= 1 && len(store.Indexes) <= maxVectorIndexes, at, "1 to %d", maxVectorIndexes)
-		v.Distinct(at, part.NamesIn(store.Indexes, func(index nexusv1.VectorIndexSpec) string { return index.Name }), maxVectorIndex)
-		for j, index := range store.Indexes {
-			field := part.Entry(at, j)
-			v.Require(len(index.Name) >= 3, field+".name", "at least 3 characters")
-			v.Require(index.Dimension >= 1 && index.Dimension <= maxDimension, field+".dimension", "1 to %d", maxDimension)
-			part.OneOf(v, field+".distanceMetric", index.DistanceMetric, "", defaultDistance, "euclidean")
-			v.Require(len(index.NonFilterableKeys) <= 10, field+".nonFilterableKeys", "at most 10")
-			for n, key := range index.NonFilterableKeys {
-				v.Require(key != "" && len(key) <= 63, fmt.Sprintf("%s.nonFilterableKeys[%d]", field, n), "1 to 63 characters")
-			}
-		}
-	}
 }

@@ -4,8 +4,6 @@ package ai
 
 import (
 	"cmp"
-	"fmt"
-	"regexp"
 	"strings"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -95,50 +93,11 @@ func eachOf[T any](list []T, of func(T) any) []any {
 	return out
 }
 
-var (
-	topicPattern     = regexp.MustCompile(`^[0-9a-zA-Z_ !?.-]+$`)
-	sensitivePattern = regexp.MustCompile(`^[A-Z][A-Z_]*$`)
-)
-
 func checkAIGuardrails(v *part.Verdict, list []nexusv1.GuardrailSpec) {
-	v.Distinct(guardrailsField, part.NamesIn(list, func(g nexusv1.GuardrailSpec) string { return g.Name }), bedrock.MaxPurpose)
 	for i, g := range list {
 		at, p := part.Entry(guardrailsField, i)+".create", g.Create
-		part.OneOf(v, at+".contentFilters", p.ContentFilters, "", noFilter, "LOW", "MEDIUM", defaultFilterStrength)
 		v.Require(p.ContentFilters != noFilter || len(p.DeniedTopics)+len(p.BlockedWords)+len(p.SensitiveInformation) > 0, at,
 			"contentFilters: NONE needs deniedTopics, blockedWords or sensitiveInformation: a guardrail blocks something")
-		checkDeniedTopics(v, at+".deniedTopics", p.DeniedTopics)
-		v.Require(len(p.BlockedWords) <= 100, at+".blockedWords", "at most 100")
-		for j, word := range p.BlockedWords {
-			v.Require(word != "" && len(word) <= 400, fmt.Sprintf("%s.blockedWords[%d]", at, j), "1 to 100 characters")
-		}
-		checkSensitive(v, at+".sensitiveInformation", p.SensitiveInformation)
-		v.Require(len(p.BlockedInputMessage) <= 2000, at+".blockedInputMessage", "at most 500 characters")
-		v.Require(len(p.BlockedOutputMessage) <= 2000, at+".blockedOutputMessage", "at most 500 characters")
-	}
-}
-
-func checkDeniedTopics(v *part.Verdict, at string, list []nexusv1.DeniedTopic) {
-	v.Require(len(list) <= 30, at, "at most 30")
-	seen := map[string]bool{}
-	for i, t := range list {
-		field := part.Entry(at, i)
-		v.Matches(field+".name", t.Name, 100, topicPattern)
-		v.Require(t.Definition != "" && len(t.Definition) <= 800, field+".definition", "1 to 200 characters")
-		v.Require(!seen[t.Name], field+".name", "%q is there twice", status.Truncate(t.Name, part.MaxLabel))
-		seen[t.Name] = true
-	}
-}
-
-func checkSensitive(v *part.Verdict, at string, list []nexusv1.SensitiveInformation) {
-	v.Require(len(list) <= 31, at, "at most 31")
-	seen := map[string]bool{}
-	for i, s := range list {
-		field := part.Entry(at, i)
-		v.Matches(field+".type", s.Type, 64, sensitivePattern)
-		part.OneOf(v, field+".action", s.Action, "BLOCK", "ANONYMIZE")
-		v.Require(!seen[s.Type], field+".type", "%q is there twice", status.Truncate(s.Type, part.MaxLabel))
-		seen[s.Type] = true
 	}
 }
 
@@ -185,15 +144,9 @@ func modelBehind(k *part.Compiler, p nexusv1.InferenceProfileSpec) string {
 }
 
 func checkInferenceProfiles(v *part.Verdict, list []nexusv1.InferenceProfileSpec, f part.Facts) {
-	v.Distinct(inferenceProfilesField, part.NamesIn(list, func(p nexusv1.InferenceProfileSpec) string { return p.Name }), bedrock.MaxPurpose)
 	for i, p := range list {
-		at := part.Entry(inferenceProfilesField, i)
-		v.Matches(at+".modelID", p.ModelID, 140, bedrock.ModelPattern)
-		if p.SystemProfile != "" {
-			v.Matches(at+".systemProfile", p.SystemProfile, 160, bedrock.InferenceProfilePattern)
-			v.Require(strings.HasSuffix(p.SystemProfile, "."+p.ModelID), at+".systemProfile", "a profile of %s is a geography, a dot and that ID",
-				p.ModelID)
-		}
+		v.Require(p.SystemProfile == "" || strings.HasSuffix(p.SystemProfile, "."+p.ModelID), part.Entry(inferenceProfilesField, i)+".systemProfile",
+			"a profile of %s is a geography, a dot and that ID", p.ModelID)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if len(list) > 0 && f.Account != "" && f.Boundary == "" {

@@ -7,7 +7,6 @@ package bedrock
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -150,36 +149,11 @@ func FoundationModel(h part.Home, region, id string) string {
 	return "arn:" + h.Partition + ":bedrock:" + region + "::foundation-model/" + id
 }
 
-// The patterns of the names of Bedrock resources.
-var (
-	ModelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
-	InferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
-	knowledgeBasePattern    = regexp.MustCompile(`^[0-9A-Z]{10}$`)
-	guardrailPattern        = regexp.MustCompile(`^[a-z0-9]+$`)
-	guardrailVersions       = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
-)
-
-// MaxPurpose limits the names that a capability gives to its Bedrock resources.
-const MaxPurpose = 40
-
 func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	b := Spec(&c.Spec)
 	const at = "spec.dataServices.bedrock"
-	v.Optional(at+".region", b.Region, 32, part.RegionPattern)
-	v.Distinct(at+".models", part.NamesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), MaxPurpose)
 	for i, m := range b.Models {
 		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.RegionOf(c)), f)
-	}
-	v.Distinct(at+".knowledgeBases", part.NamesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }),
-		MaxPurpose)
-	for i, kb := range b.KnowledgeBases {
-		v.Matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
-	}
-	v.Distinct(at+".guardrails", part.NamesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), MaxPurpose)
-	for i, g := range b.Guardrails {
-		field := fmt.Sprintf("%s.guardrails[%d]", at, i)
-		v.Matches(field+".id", g.ID, 64, guardrailPattern)
-		v.Optional(field+".version", g.Version, 8, guardrailVersions)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
 	if usesBedrock(b) && f.Account != "" && f.Boundary == "" {
@@ -189,11 +163,9 @@ func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 }
 
 func checkModel(v *part.Verdict, at string, m nexusv1.BedrockModel, region string, f part.Facts) {
-	v.Matches(at+".modelID", m.ModelID, 140, ModelPattern)
 	if m.InferenceProfile == "" {
 		return
 	}
-	v.Matches(at+".inferenceProfile", m.InferenceProfile, 256, InferenceProfilePattern)
 	v.Require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
 		"a profile of %s is a geography, a dot and that ID, or the ARN of an application inference profile", m.ModelID)
 	v.Local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)

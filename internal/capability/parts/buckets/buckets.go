@@ -17,10 +17,9 @@ import (
 
 // Names of the buckets: of their kind, step, access and purposes.
 const (
-	KindBucket       = "S3Bucket"
-	StepS3           = "S3"
-	OfBuckets        = "s3"
-	maxBucketPurpose = 20 // {cap}-{env}-{purpose} is a bucket's name
+	KindBucket = "S3Bucket"
+	StepS3     = "S3"
+	OfBuckets  = "s3"
 )
 
 // bucketNames fits the names of buckets in S3.
@@ -275,9 +274,6 @@ func KeyStatement(k *part.Compiler, actions []string, key string, buckets []stri
 }
 
 func checkBuckets(v *part.Verdict, at string, d *nexusv1.S3Spec) {
-	part.OneOf(v, at+".naming", d.Naming, "", nexusv1.BucketsGlobal, nexusv1.BucketsAccountRegional)
-	v.Optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, part.KeyPattern)
-	v.Distinct(at+".buckets", part.NamesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
 	checkLifecycle(v, at+".lifecycle", d.Lifecycle)
 	for i, b := range d.Buckets {
 		field := fmt.Sprintf("%s.buckets[%d]", at, i)
@@ -291,21 +287,10 @@ func checkBuckets(v *part.Verdict, at string, d *nexusv1.S3Spec) {
 }
 
 func checkLifecycle(v *part.Verdict, at string, rules []nexusv1.LifecycleRule) {
-	v.Require(len(rules) <= part.MaxList, at, "at most %d", part.MaxList)
-	seen := map[string]bool{}
 	for i, r := range rules {
 		field := fmt.Sprintf("%s[%d]", at, i)
-		v.Require(r.ID != "" && len(r.ID) <= 255, field+".id", "1 to 255 characters")
-		v.Require(!seen[r.ID], field+".id", "%q is there twice", r.ID)
-		seen[r.ID] = true
-		days := []*int32{r.ExpirationDays, r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays}
-		acts := len(r.Transitions) > 0
-		for _, d := range days {
-			acts = acts || d != nil
-			v.Require(d == nil || *d >= 1, field, "days are at least 1")
-		}
-		v.Require(acts, field, "needs an action")
-		v.Require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
+		v.Require(len(r.Transitions) > 0 || r.ExpirationDays != nil || r.NoncurrentVersionExpirationDays != nil ||
+			r.AbortIncompleteMultipartUploadDays != nil, field, "needs an action")
 		checkTransitions(v, field, r)
 	}
 }
@@ -320,9 +305,6 @@ func checkTransitions(v *part.Verdict, field string, r nexusv1.LifecycleRule) {
 	seen := map[string]bool{}
 	for i, t := range r.Transitions {
 		at := fmt.Sprintf("%s.transitions[%d]", field, i)
-		v.Require(t.Days >= 0, at+".days", "days are at least 0")
-		part.OneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA",
-			"GLACIER_IR")
 		v.Require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
 		seen[t.StorageClass] = true
 		v.Require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",

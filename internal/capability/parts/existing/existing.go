@@ -4,17 +4,12 @@
 package existing
 
 import (
-	"regexp"
 	"strings"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-const maxARN = 2048
-
-var existingARNPattern = regexp.MustCompile(`^arn:aws(-[a-z]+)*:[a-z0-9]+:[a-z0-9-]*:([0-9]{12})?:[A-Za-z0-9/_+=.@:-]+$`)
 
 // checkExisting checks the entries for stores that exist already.
 func checkExisting(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
@@ -43,7 +38,6 @@ func checkExistingARN(v *part.Verdict, at string, c *nexusv1.NexusAICapability, 
 	if arn == "" {
 		return
 	}
-	v.Matches(at, arn, maxARN, existingARNPattern)
 	parts := strings.SplitN(arn, ":", 6)
 	v.Require(len(parts) == 6 && parts[2] == of.Service && strings.HasPrefix(parts[5], of.Prefix), at, "is not the ARN of a %s", of.Noun)
 	if v.First != nil {

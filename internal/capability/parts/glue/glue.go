@@ -5,7 +5,6 @@ package glue
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -78,18 +77,13 @@ func catalogValues(k *part.Compiler) (out []part.Value) {
 	return out
 }
 
-// schedulePattern fits the schedule of a crawler, or none.
-var schedulePattern = regexp.MustCompile(`^(cron[(].+[)])?$`)
-
 func checkGlue(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
 	spec := &c.Spec
 	v.Require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", part.CallData)
 	if c := crawlerSpec(spec); c != nil {
-		const at = "spec.dataServices.glue.crawler.schedule"
-		v.Matches(at, c.Schedule, 255, schedulePattern)
 		if c.Schedule != "" {
 			fault := cronFault(c.Schedule)
-			v.Require(fault == "", at, "%s; write it as cron(15 12 * * ? *)", fault)
+			v.Require(fault == "", "spec.dataServices.glue.crawler.schedule", "%s; write it as cron(15 12 * * ? *)", fault)
 		}
 	}
 }

@@ -34,10 +34,6 @@ func roleStatements(k *part.Compiler) []iampolicy.Statement {
 	return part.WithResources(iampolicy.Statement{Sid: "Roles", Action: []string{"sts:AssumeRole"}, Resource: arns})
 }
 
-func checkRoles(v *part.Verdict, at string, list []nexusv1.RoleSpec) {
-	v.Distinct(at, part.NamesIn(list, func(r nexusv1.RoleSpec) string { return r.Name }), maxRolePurpose)
-}
-
 // roleValues returns the settings with the ARNs of these roles, and of the role for everything.
 func roleValues(k *part.Compiler) (out []part.Value) {
 	if sets := k.Parts.AccessSets(k.Spec); len(sets) > 0 && !sets[0].Limited {

@@ -104,8 +104,7 @@ func PodAnnotations(k *part.Compiler, checksum string) map[string]string {
 // checkPodIdentity refuses the mode where associations cannot be made: by the capability's provider, in the operator's cluster.
 func checkPodIdentity(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	const at = "spec.identity.mode"
-	part.OneOf(v, at, RequestedIdentity(c), "", nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity, nexusv1.IdentityAuto)
-	if v.First != nil || identityMode(c, f) != nexusv1.IdentityPodIdentity {
+	if identityMode(c, f) != nexusv1.IdentityPodIdentity {
 		return
 	}
 	if f.EKSCluster == "" {

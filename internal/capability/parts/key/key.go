@@ -16,7 +16,6 @@ import (
 const (
 	// defaultDeletionWindow is the longest that KMS waits before it deletes a key, in days.
 	defaultDeletionWindow int32 = 30
-	leastDeletionWindow   int32 = 7
 	// keyIDLength is the number of characters that KMS chooses for the ID of a key, a UUID.
 	keyIDLength = 36
 )
@@ -32,9 +31,6 @@ func Part() part.Part {
 			Kind: part.KindKey, Step: StepKMS, Removed: part.Removal{Stage: part.RemovesData + 90}, Grants: true, Store: true, IsBilled: true,
 			Refusal: "is declared in spec.dataServices.kms",
 		}},
-		Checks: []part.Turn[part.Checking]{part.At(30, func(v *part.Verdict, c *nexusv1.NexusAICapability, _ part.Facts) {
-			checkKey(v, "spec.dataServices.kms", part.DataOf(&c.Spec).KMS)
-		})},
 		Compile:   []func(*part.Compiler){addKey},
 		Rights:    []part.Turn[part.Granting]{part.At(100, keyStatements)},
 		Values:    func(k *part.Compiler) []part.Value { return part.ValuesOf("kms/", "NEXUS_KMS_", keyValues(k)) },
@@ -106,12 +102,4 @@ func keyValues(k *part.Compiler) map[string]string {
 		return nil
 	}
 	return map[string]string{"key-arn": k.StoreKey("")}
-}
-
-func checkKey(v *part.Verdict, at string, in *nexusv1.KMSSpec) {
-	if in != nil && in.DeletionWindowDays != nil {
-		days := *in.DeletionWindowDays
-		v.Require(days >= leastDeletionWindow && days <= defaultDeletionWindow, at+".deletionWindowDays", "%d to %d", leastDeletionWindow,
-			defaultDeletionWindow)
-	}
 }

@@ -17,10 +17,9 @@ import (
 
 // Names of the topics: of their kind, step, access and purposes.
 const (
-	KindTopic       = "SNSTopic"
-	StepSNS         = "SNS"
-	ofTopics        = "topics"
-	maxTopicPurpose = 40
+	KindTopic = "SNSTopic"
+	StepSNS   = "SNS"
+	ofTopics  = "topics"
 )
 
 // topicNames fits the names of topics in SNS.
@@ -164,18 +163,13 @@ func checkTopics(v *part.Verdict, at string, d *nexusv1.DataServicesSpec) {
 	for _, q := range d.Queues {
 		fifo[nexusv1.QueueName(q.Name)] = q.FIFO
 	}
-	v.Distinct(at, part.NamesIn(d.Topics, func(t nexusv1.TopicSpec) string { return t.Name }), maxTopicPurpose)
 	for i, t := range d.Topics {
 		field := fmt.Sprintf("%s[%d].subscribeQueues", at, i)
-		v.Require(len(t.SubscribeQueues) <= part.MaxList, field, "at most %d", part.MaxList)
-		seen := map[nexusv1.QueueName]bool{}
 		for j, q := range t.SubscribeQueues {
 			at := fmt.Sprintf("%s[%d]", field, j)
 			isFIFO, declared := fifo[q]
 			v.Require(declared, at, "%q is none of spec.dataServices.queues: declare the queue there", q)
 			v.Require(!isFIFO || t.FIFO, at, "%q is a FIFO queue, to which only a FIFO topic delivers: set fifo: true for both or for neither", q)
-			v.Require(!seen[q], at, "%q is there twice", q)
-			seen[q] = true
 		}
 	}
 }

@@ -17,20 +17,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-const (
-	resourcesField = "spec.dataServices.resources"
-	// maxResourcePurpose limits the names of resources.
-	maxResourcePurpose = 40
-	maxExports         = 16
-	// maxParts limits the actions of a resource, and the paths that it ignores.
-	maxParts = 32
-)
+const resourcesField = "spec.dataServices.resources"
 
-var (
-	typePattern     = regexp.MustCompile(`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`)
-	exportedPattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
-	exportPattern   = regexp.MustCompile(`^(arn|id|(properties|status)([.][A-Za-z][A-Za-z0-9]*)+)$`)
-)
+// exportedPattern fits the variables of exports.
+var exportedPattern = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
 // decided are the fields of a kind's spec that the capability decides.
 var decided = []string{"providerRef", "deletionPolicy", "driftPolicy", "adoptionPolicy", "managementPolicy", "importID"}
@@ -41,7 +31,6 @@ func checkResourceParts(v *part.Verdict, c *nexusv1.NexusAICapability) {
 	if len(list) == 0 {
 		return
 	}
-	v.Distinct(resourcesField, part.NamesIn(list, func(r nexusv1.ResourcePart) string { return r.Name }), maxResourcePurpose)
 	if c.Spec.ProviderRef == nil {
 		v.Refuse(status.ReasonNotPermitted, resourcesField, "need spec.providerRef: the operator lends its own identity only to what it composes itself, so name an AWSProvider of the namespace")
 	}
@@ -62,9 +51,6 @@ func checkResourceSource(v *part.Verdict, at string, c *nexusv1.NexusAICapabilit
 	v.Require((r.Type != "") != (r.Kind != ""), at, "set type with properties, or kind with spec")
 	if r.Type != "" {
 		v.Require(r.Spec == nil, at+".spec", "belongs to kind")
-		v.Matches(at+".type", r.Type, 140, typePattern)
-		v.Require(len(r.Ignore) <= maxParts, at+".ignore", "at most %d", maxParts)
-		checkIsObject(v, at+".properties", r.Properties)
 		return
 	}
 	v.Require(r.Properties == nil && len(r.Ignore) == 0, at+".properties", "belongs to type")
@@ -75,7 +61,7 @@ func checkResourceSource(v *part.Verdict, at string, c *nexusv1.NexusAICapabilit
 	}
 	v.Require(allowed, at+".kind", "%s %s", status.Truncate(r.Kind, part.MaxLabel), why)
 	v.Require(!r.RecreateOnLoss, at+".recreateOnLoss", "belongs to type; the spec of a kind says it")
-	members := checkIsObject(v, at+".spec", r.Spec)
+	members := membersOf(r.Spec)
 	for _, field := range decided {
 		_, set := members[field]
 		v.Require(!set, at+".spec."+field, "the capability decides it: remove it")
@@ -94,11 +80,10 @@ func withoutSpec(err error) string {
 	return status.Truncate(strings.ReplaceAll(err.Error(), `"spec.`, `"`), 512)
 }
 
-// checkIsObject requires an object, and returns its members.
-func checkIsObject(v *part.Verdict, at string, declared *runtime.RawExtension) map[string]any {
-	members := map[string]any{}
-	if declared != nil && len(declared.Raw) > 0 {
-		v.Require(json.Unmarshal(declared.Raw, &members) == nil, at, "is no object")
+// membersOf returns the members of an object.
+func membersOf(declared *runtime.RawExtension) (members map[string]any) {
+	if declared == nil || json.Unmarshal(declared.Raw, &members) != nil {
+		return nil
 	}
 	return members
 }
@@ -108,7 +93,6 @@ func checkPartAccess(v *part.Verdict, at string, r nexusv1.ResourcePart) {
 	if r.Access == nil {
 		return
 	}
-	v.Require(len(r.Access.Actions) >= 1 && len(r.Access.Actions) <= maxParts, at+".actions", "1 to %d", maxParts)
 	typeName := TypeOfResource(r)
 	grants, known, err := awsschema.GrantsOf(typeName)
 	v.Require(err == nil, at, "%v", err)
@@ -121,7 +105,6 @@ func checkPartAccess(v *part.Verdict, at string, r nexusv1.ResourcePart) {
 
 // checkExports requires distinct variables with values that are no secrets.
 func checkExports(v *part.Verdict, at string, r nexusv1.ResourcePart, taken map[string]string) {
-	v.Require(len(r.Exports) <= maxExports, at, "at most %d", maxExports)
 	for _, variable := range part.SortedKeys(r.Exports) {
 		field := fmt.Sprintf("%s[%s]", at, status.Truncate(variable, 64))
 		v.Matches(field, variable, 64, exportedPattern)
@@ -130,7 +113,6 @@ func checkExports(v *part.Verdict, at string, r nexusv1.ResourcePart, taken map[
 		}
 		v.Require(taken[variable] == "", field, "the resource %s exports it, too", taken[variable])
 		taken[variable] = r.Name
-		v.Matches(field, string(r.Exports[variable]), 256, exportPattern)
 		checkExport(v, field, r, r.Exports[variable])
 	}
 }
@@ -156,7 +138,7 @@ func checkExportedProperty(v *part.Verdict, field string, r nexusv1.ResourcePart
 	grants, known, err := awsschema.GrantsOf(r.Type)
 	v.Require(err == nil, field, "%v", err)
 	v.Require(!grants.IsWriteOnly(at[0]), field, "AWS never shows %s, which may be a secret: it is not exported", at[0])
-	var value any = checkIsObject(v, field, r.Properties)
+	var value any = membersOf(r.Properties)
 	for i := range at {
 		within, _ := value.(map[string]any)
 		value = within[at[i]]
@@ -169,7 +151,6 @@ func checkExportedProperty(v *part.Verdict, field string, r nexusv1.ResourcePart
 
 // checkUses requires names of other parts.
 func checkUses(v *part.Verdict, at string, r nexusv1.ResourcePart, parts map[string][]string) {
-	v.Require(len(r.Uses) <= part.MaxList, at, "at most %d", part.MaxList)
 	for i, name := range r.Uses {
 		field := fmt.Sprintf("%s[%d]", at, i)
 		v.Require(string(name) != r.Name, field, "%q is the resource itself", name)

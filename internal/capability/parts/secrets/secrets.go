@@ -12,15 +12,13 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Names of the secrets: of their kind, step, access and purposes.
 const (
-	kindSecret       = "SecretsManagerSecret"
-	StepSecrets      = "Secrets"
-	ofSecrets        = "secrets"
-	maxSecretPurpose = 40
+	kindSecret  = "SecretsManagerSecret"
+	StepSecrets = "Secrets"
+	ofSecrets   = "secrets"
 )
 
 // secretNames fits the names of secrets in Secrets Manager.
@@ -216,41 +214,26 @@ func secretStatements(k *part.Compiler) []iampolicy.Statement {
 }
 
 func checkSecrets(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
-	if s.DefaultSecrets != "" {
-		part.OneOf(v, "spec.defaultSecrets", s.DefaultSecrets, nexusv1.DefaultSecretsAll, nexusv1.DefaultSecretsNone)
-	}
-	list := s.Secrets
-	v.Distinct("spec.secrets", part.NamesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
-	for i, s := range list {
+	for i, s := range s.Secrets {
 		at := fmt.Sprintf("spec.secrets[%d]", i)
 		v.Require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate, placeholder or existing")
 		v.Require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
-		if s.ValueFrom != nil {
-			v.Require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
-			v.Matches(at+".valueFrom.name", s.ValueFrom.Name, 253, part.SubdomainPattern)
-		}
 		checkSources(v, at, s)
 	}
 }
 
-// secretKeyPattern fits a key of a secret.
-var secretKeyPattern = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
 func checkSources(v *part.Verdict, at string, s nexusv1.SecretSpec) {
 	var keys []nexusv1.SecretKey
 	if g := s.Generate; g != nil {
-		v.Require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")
 		v.Require(s.Placeholder == nil || len(g.Keys) > 0, at+".generate.keys", "are needed beside placeholder")
 		keys = append(keys, g.Keys...)
 	}
 	if p := s.Placeholder; p != nil {
-		v.Require(len(p.Keys) > 0, at+".placeholder.keys", "at least one")
 		keys = append(keys, p.Keys...)
 	}
 	v.Require(len(keys) <= 32, at, "at most 32 keys")
 	seen := map[nexusv1.SecretKey]bool{}
 	for _, k := range keys {
-		v.Require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Truncate(string(k), 64), secretKeyPattern)
 		v.Require(!seen[k], at, "the key %q is there twice", k)
 		seen[k] = true
 	}

@@ -16,10 +16,9 @@ import (
 
 // Names of the tables: of their kind, step, access and purposes.
 const (
-	kindTable       = "DynamoDBTable"
-	StepDynamoDB    = "DynamoDB"
-	ofTables        = "dynamodb"
-	maxTablePurpose = 40
+	kindTable    = "DynamoDBTable"
+	StepDynamoDB = "DynamoDB"
+	ofTables     = "dynamodb"
 )
 
 // tableNames fits the names of tables in DynamoDB.
@@ -204,26 +203,28 @@ func tableKey(k *part.Compiler, key string, tables []string) iampolicy.Statement
 }
 
 func checkTables(v *part.Verdict, at string, d *nexusv1.DynamoDBSpec) {
-	v.Optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, part.KeyPattern)
-	v.Distinct(at+".tables", part.NamesIn(d.Tables, func(t nexusv1.TableSpec) string { return t.Name }), maxTablePurpose)
 	for i, t := range d.Tables {
 		field := fmt.Sprintf("%s.tables[%d]", at, i)
 		v.Require(t.RangeKey == nil || t.HashKey != nil, field+".rangeKey", "needs hashKey")
-		checkAttribute(v, field+".hashKey", t.HashKey)
-		checkAttribute(v, field+".rangeKey", t.RangeKey)
+		if t.HashKey != nil {
+			checkAttributeName(v, field+".hashKey.name", t.HashKey.Name)
+		}
+		if t.RangeKey != nil {
+			checkAttributeName(v, field+".rangeKey.name", t.RangeKey.Name)
+		}
 		if t.HashKey != nil && t.RangeKey != nil {
 			v.Require(t.HashKey.Name != t.RangeKey.Name, field+".rangeKey.name", "is the hashKey's name too")
 		}
 		if t.TTL != nil {
-			v.Require(len(t.TTL.AttributeName) <= 255, field+".ttl.attributeName", "at most 255 characters")
+			checkAttributeName(v, field+".ttl.attributeName", t.TTL.AttributeName)
 		}
 	}
 }
 
-func checkAttribute(v *part.Verdict, at string, a *nexusv1.KeyAttribute) {
-	if a == nil {
-		return
-	}
-	v.Require(a.Name != "" && len(a.Name) <= 255, at+".name", "1 to 255 characters")
-	part.OneOf(v, at+".type", a.Type, "S", "N", "B")
+// checkAttributeName counts bytes: DynamoDB limits the bytes of the names, and the schema their characters.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+func checkAttributeName(v *part.Verdict, at, name string) {
+	v.Require(len(name) <= maxAttributeName, at, "at most %d bytes in UTF-8", maxAttributeName)
 }
+
+const maxAttributeName = 255

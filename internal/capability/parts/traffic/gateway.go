@@ -219,14 +219,8 @@ func checkGateway(v *part.Verdict, in nexusv1.IngressSpec) {
 	}
 	v.Require((g.Name == "") != (g.Class == ""), at, "name and class exclude each other, and one of them is given")
 	v.Require(g.Namespace == "" || g.Name != "", at+".namespace", "is that of an existing Gateway: set name")
-	for field, value := range map[string]string{"name": g.Name, "class": g.Class} {
-		if value != "" {
-			part.CheckObjectName(v, at+"."+field, value)
-		}
-	}
-	if g.Namespace != "" {
-		part.CheckObjectName(v, at+".namespace", g.Namespace)
-	}
+	checkObjectName(v, at+".name", g.Name)
+	checkObjectName(v, at+".class", g.Class)
 	v.Require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
 	v.Require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn",
 		"the listeners of an existing Gateway have their own certificates")

@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability/part"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 const (
@@ -291,28 +292,24 @@ func balancerID(k *part.Compiler) string {
 	return ""
 }
 
-// Patterns of spec.ingress.
-var (
-	HealthPattern      = regexp.MustCompile(`^/[!-~]*$`)
-	hostPattern        = regexp.MustCompile(`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	certificatePattern = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`)
-	hostedZonePattern  = regexp.MustCompile(`^[A-Z0-9]+$`)
-	zoneNamePattern    = regexp.MustCompile(`^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?([.][a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$`)
-	groupPattern       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-)
+// objectNames fits the names of objects. The schema allows a hyphen or a dot beside a dot, too.
+var objectNames = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// checkObjectName requires that a reference, if there is one, names an object.
+func checkObjectName(v *part.Verdict, at, name string) {
+	v.Require(name == "" || objectNames.MatchString(name), at, "%q does not match %s", status.Truncate(name, 64), objectNames)
+}
 
 func checkZone(v *part.Verdict, in nexusv1.IngressSpec) {
 	const at = "spec.ingress"
 	if name := in.HostedZoneName; name != "" {
-		v.Matches(at+".hostedZoneName", name, 253, zoneNamePattern)
 		v.Require(in.HostedZoneID == "" && in.HostedZoneRef == nil, at+".hostedZoneName", "excludes hostedZoneID and hostedZoneRef")
 		v.Require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone",
 			in.Host)
 	}
-	v.Optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
 	if in.HostedZoneRef != nil {
 		v.Require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
-		part.CheckObjectName(v, at+".hostedZoneRef.name", in.HostedZoneRef.Name)
+		checkObjectName(v, at+".hostedZoneRef.name", in.HostedZoneRef.Name)
 	}
 	if in.HostedZoneID == "" && in.HostedZoneRef == nil && in.HostedZoneName == "" {
 		return

@@ -4,7 +4,6 @@ package workloads
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -84,27 +83,16 @@ func URLOf(c part.Component, of *nexusv1.NexusAICapability) string {
 // maxComponentNames bounds capabilityName, environment and the name of a component: {cap}-{env}-{name}-svc is a Service's name.
 const maxComponentNames = 57
 
-// maxComponentName bounds the name of a component.
-const maxComponentName = 40
-
 // reservedComponents are names of fields, and of an object of every capability with intents.
 var reservedComponents = []string{part.Frontend, part.Backend, part.Policies}
 
 // checkComponents checks the components of a capability.
 func checkComponents(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec) {
-	const at = "spec.components"
-	v.Require(len(s.Components) <= part.MaxList, at, "at most %d", part.MaxList)
-	seen := map[string]bool{}
 	for i, n := range s.Components {
-		field := fmt.Sprintf("%s[%d]", at, i)
-		v.Matches(field+".name", n.Name, maxComponentName, part.NamePattern)
-		v.Require(!slices.Contains(reservedComponents, n.Name), field+".name", "%v are reserved: choose another name", reservedComponents)
-		v.Require(!seen[n.Name], field+".name", "%q is there twice", n.Name)
-		v.Require(len(s.CapabilityName)+len(s.Environment)+len(n.Name) <= maxComponentNames, field+".name",
+		field := fmt.Sprintf("spec.components[%d].name", i)
+		v.Require(!slices.Contains(reservedComponents, n.Name), field, "%v are reserved: choose another name", reservedComponents)
+		v.Require(len(s.CapabilityName)+len(s.Environment)+len(n.Name) <= maxComponentNames, field,
 			"capabilityName, environment and name together have at most %d characters", maxComponentNames)
-		part.OneOf(v, field+".type", n.Type, "", nexusv1.ComponentService, nexusv1.ComponentWorker, nexusv1.ComponentJob,
-			nexusv1.ComponentCronJob)
-		seen[n.Name] = true
 	}
 	all := part.FrontFirst(s)
 	v.Require(len(all) > 0, "spec", "a capability needs a component: declare frontend, backend or components")
@@ -139,10 +127,8 @@ func checkWorker(v *part.Verdict, c part.Component) {
 func checkRoutes(v *part.Verdict, all []part.Component) {
 	by := map[string]part.Component{}
 	for _, c := range all {
-		v.Require(len(c.Paths) <= 8, c.Field+".routes", "at most 8")
 		for i, path := range c.Paths {
 			field := fmt.Sprintf("%s.routes[%d].path", c.Field, i)
-			v.Matches(field, path, 128, routePattern)
 			other, taken := by[path]
 			if c.Routes == nil { // a default of frontend or backend
 				field = c.Field + ".routes"
@@ -180,20 +166,8 @@ func checkAccess(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Compo
 		return
 	}
 	at, all := c.Field+".access", v.Parts.Accessible(s)
-	v.Require(len(*c.Access) <= part.MaxAccess, at, "at most %d", part.MaxAccess)
-	seen := map[nexusv1.AccessName]bool{}
 	for i, name := range *c.Access {
-		field := fmt.Sprintf("%s[%d]", at, i)
-		v.Matches(field, string(name), part.MaxLabel, part.AccessPattern)
-		v.Require(!seen[name], field, "%q is there twice", name)
-		v.Require(len(part.MeantBy(name, all)) > 0, field, "%q is no data service or secret of the capability: %s", name,
+		v.Require(len(part.MeantBy(name, all)) > 0, fmt.Sprintf("%s[%d]", at, i), "%q is no data service or secret of the capability: %s", name,
 			v.Parts.InsteadOf(name, s, all))
-		seen[name] = true
 	}
 }
-
-// The patterns of the schema, here once more: the operator does not trust that a server checked them.
-var (
-	imagePattern = regexp.MustCompile(`^[^\s]+$`)
-	routePattern = regexp.MustCompile(`^/([A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*)?$`)
-)

@@ -129,12 +129,6 @@ func checkRuns(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Compone
 	if !c.EndsAlone() {
 		return
 	}
-	if n := c.Runs.BackoffLimit; n != nil {
-		checkWithin(v, c.Field+".backoffLimit", int64(*n), 0, 100)
-	}
-	if n := c.Runs.ActiveDeadlineSeconds; n != nil {
-		checkWithin(v, c.Field+".activeDeadlineSeconds", *n, 1, 2592000)
-	}
 	const called, counted = "nothing calls a %s: remove %s, or set type: Service",
 		"a %s runs one pod at a time: remove %s, or set type: Worker"
 	v.Require(c.Port == nil, c.Field+".port", called, c.Kind, "port")
@@ -157,8 +151,6 @@ func checkSchedule(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, c part.Com
 	if _, err := cron.ParseStandard(c.Runs.Schedule); err != nil || strings.Contains(c.Runs.Schedule, "=") {
 		v.Require(false, c.Field+".schedule", "%q is no schedule: write minute, hour, day of the month, month and day of the week, such as \"0 3 * * *\"", c.Runs.Schedule)
 	}
-	part.OneOf(v, c.Field+".concurrencyPolicy", batchv1.ConcurrencyPolicy(c.Runs.Concurrency), "", batchv1.AllowConcurrent,
-		batchv1.ForbidConcurrent, batchv1.ReplaceConcurrent)
 	v.Require(len(s.CapabilityName)+len(s.Environment)+len(c.Name) <= maxCronJobNames, c.Field+".name",
 		"capabilityName, environment and the name of a CronJob together have at most %d characters", maxCronJobNames)
 }

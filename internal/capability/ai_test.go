@@ -293,25 +293,25 @@ func TestAI_IsRefusedByItsFields(t *testing.T) {
 		edit        func(*nexusv1.AISpec)
 		field, text string
 	}{
-		"no dimension":         {store(func(i *nexusv1.VectorIndexSpec) { i.Dimension = 0 }), "vectorStores[0].indexes[0].dimension", "1 to 4096"},
-		"a large dimension":    {store(func(i *nexusv1.VectorIndexSpec) { i.Dimension = 4097 }), "vectorStores[0].indexes[0].dimension", "1 to 4096"},
-		"another metric":       {store(func(i *nexusv1.VectorIndexSpec) { i.DistanceMetric = "dot" }), "vectorStores[0].indexes[0].distanceMetric", "none of"},
-		"the same index":       {store(func(i *nexusv1.VectorIndexSpec) { i.Name = "images" }), "vectorStores[0].indexes[1].name", "there twice"},
-		"no index":             {func(ai *nexusv1.AISpec) { ai.VectorStores = []nexusv1.VectorStoreSpec{{Name: "a"}} }, "vectorStores[0].indexes", "1 to 8"},
+		"no dimension":         {store(func(i *nexusv1.VectorIndexSpec) { i.Dimension = 0 }), "vectorStores[0].indexes[0].dimension", "greater than or equal to 1"},
+		"a large dimension":    {store(func(i *nexusv1.VectorIndexSpec) { i.Dimension = 4097 }), "vectorStores[0].indexes[0].dimension", "less than or equal to 4096"},
+		"another metric":       {store(func(i *nexusv1.VectorIndexSpec) { i.DistanceMetric = "dot" }), "vectorStores[0].indexes[0].distanceMetric", `supported values: "cosine", "euclidean"`},
+		"the same index":       {store(func(i *nexusv1.VectorIndexSpec) { i.Name = "images" }), "vectorStores[0].indexes[1]", "Duplicate value"},
+		"no index":             {func(ai *nexusv1.AISpec) { ai.VectorStores = []nexusv1.VectorStoreSpec{{Name: "a"}} }, "vectorStores[0].indexes", "Required value"},
 		"a short index":        {store(func(i *nexusv1.VectorIndexSpec) { i.Name = "ab" }), "vectorStores[0].indexes[0].name", "at least 3"},
 		"a taken name":         {func(ai *nexusv1.AISpec) { sessions(ai); ai.Memory[0].Name = "license" }, "memory[0].name", "another part"},
 		"a name twice":         {func(ai *nexusv1.AISpec) { sessions(ai); safety(ai); ai.Memory[0].Name = "safety" }, "memory[0].name", "another part"},
 		"the name of an index": {func(ai *nexusv1.AISpec) { knowledge(ai); sessions(ai); ai.Memory[0].Name = "knowledge-images" }, "memory[0].name", "another part"},
 		"nothing to block":     {func(ai *nexusv1.AISpec) { safety(ai); ai.Guardrails[0].Create.ContentFilters = "NONE" }, "guardrails[0].create", "blocks something"},
-		"a strength":           {func(ai *nexusv1.AISpec) { safety(ai); ai.Guardrails[0].Create.ContentFilters = "MAX" }, "guardrails[0].create.contentFilters", "none of"},
+		"a strength":           {func(ai *nexusv1.AISpec) { safety(ai); ai.Guardrails[0].Create.ContentFilters = "MAX" }, "guardrails[0].create.contentFilters", `supported values: "NONE", "LOW"`},
 		"an action": {func(ai *nexusv1.AISpec) {
 			safety(ai)
 			ai.Guardrails[0].Create.SensitiveInformation = []nexusv1.SensitiveInformation{{Type: "EMAIL", Action: "HIDE"}}
-		}, "guardrails[0].create.sensitiveInformation[0].action", "none of"},
-		"no model":        {func(ai *nexusv1.AISpec) { chat(ai); ai.InferenceProfiles[0].ModelID = "nova" }, "inferenceProfiles[0].modelID", "does not match"},
+		}, "guardrails[0].create.sensitiveInformation[0].action", `supported values: "BLOCK", "ANONYMIZE"`},
+		"no model":        {func(ai *nexusv1.AISpec) { chat(ai); ai.InferenceProfiles[0].ModelID = "nova" }, "inferenceProfiles[0].modelID", "must be the ID of a model"},
 		"another profile": {func(ai *nexusv1.AISpec) { chat(ai); ai.InferenceProfiles[0].ModelID = "amazon.nova-pro-v1:0" }, "inferenceProfiles[0].systemProfile", "is a geography"},
-		"few days":        {func(ai *nexusv1.AISpec) { sessions(ai); ai.Memory[0].EventExpiryDays = new(int32(2)) }, "memory[0].eventExpiryDays", "3 to 365"},
-		"a strategy":      {func(ai *nexusv1.AISpec) { sessions(ai); ai.Memory[0].Strategies[0] = "Custom" }, "memory[0].strategies[0]", "none of"},
+		"few days":        {func(ai *nexusv1.AISpec) { sessions(ai); ai.Memory[0].EventExpiryDays = new(int32(2)) }, "memory[0].eventExpiryDays", "greater than or equal to 3"},
+		"a strategy":      {func(ai *nexusv1.AISpec) { sessions(ai); ai.Memory[0].Strategies[0] = "Custom" }, "memory[0].strategies[0]", `supported values: "Semantic", "Summary"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, ok := status.AsStalled(capability.Validate(minimal(withData, withAI(k.edit)), bounded(minimal(withAI()), facts())))

@@ -125,15 +125,15 @@ func TestGateways_AreRefusedByTheirFields(t *testing.T) {
 		edit        func(*nexusv1.ToolGatewaySpec)
 		field, text string
 	}{
-		"no target":      {func(g *nexusv1.ToolGatewaySpec) { g.Targets = nil }, ".targets", "1 to 8"},
-		"a target twice": {func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].Name = "orders" }, ".targets[1].name", "there twice"},
+		"no target":      {func(g *nexusv1.ToolGatewaySpec) { g.Targets = nil }, ".targets", "Required value"},
+		"a target twice": {func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].Name = "orders" }, ".targets[1]", "Duplicate value"},
 		"both": {target(func(t *nexusv1.GatewayTargetSpec) {
 			t.MCPServer = &nexusv1.GatewayServer{Endpoint: "https://a.example"}
 		}), ".targets[0]", "exactly one"},
 		"neither":            {target(func(t *nexusv1.GatewayTargetSpec) { t.Function, t.Tools = "", nil }), ".targets[0]", "exactly one"},
 		"no tools":           {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools = nil }), ".targets[0].tools", "what a function does"},
 		"no function":        {target(func(t *nexusv1.GatewayTargetSpec) { t.Function = "news" }), ".targets[0].function", "no function of"},
-		"http":               {func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].MCPServer.Endpoint = "http://mcp.example.com" }, ".targets[1].mcpServer.endpoint", "does not match"},
+		"http":               {func(g *nexusv1.ToolGatewaySpec) { g.Targets[1].MCPServer.Endpoint = "http://mcp.example.com" }, ".targets[1].mcpServer.endpoint", "must be a URL that begins with https://"},
 		"a Service":          {server("https://tools.myapp-dev.svc.cluster.local/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
 		"a short Service":    {server("https://tools.myapp-dev.svc/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
 		"metadata of AWS":    {server("https://169.254.169.254/latest/meta-data"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
@@ -141,11 +141,11 @@ func TestGateways_AreRefusedByTheirFields(t *testing.T) {
 		"a hexadecimal one":  {server("https://0xa9.0xfe.0xa9.0xfe/"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
 		"an instance":        {server("https://ip-10-0-0-1.ec2.internal:8443"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
 		"a host alone":       {server("https://localhost:8443/mcp"), ".targets[1].mcpServer.endpoint", "no name of a server on the internet"},
-		"a tool twice":       {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools = append(t.Tools, t.Tools[0]) }), ".targets[0].tools[1].name", "there twice"},
-		"no description":     {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools[0].Description = "" }), ".targets[0].tools[0].description", "tells agents"},
-		"a type":             {parameter(func(p *nexusv1.GatewayToolParameter) { p.Type = "date" }), ".targets[0].tools[0].parameters[0].type", "none of"},
+		"a tool twice":       {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools = append(t.Tools, t.Tools[0]) }), ".targets[0].tools[1]", "Duplicate value"},
+		"no description":     {target(func(t *nexusv1.GatewayTargetSpec) { t.Tools[0].Description = "" }), ".targets[0].tools[0].description", "at least 1 chars"},
+		"a type":             {parameter(func(p *nexusv1.GatewayToolParameter) { p.Type = "date" }), ".targets[0].tools[0].parameters[0].type", `supported values: "string", "number"`},
 		"an array of what":   {parameter(func(p *nexusv1.GatewayToolParameter) { p.Type = "array" }), ".targets[0].tools[0].parameters[0].items", "type of the elements"},
-		"a parameter's name": {parameter(func(p *nexusv1.GatewayToolParameter) { p.Name = "a-b" }), ".targets[0].tools[0].parameters[0].name", "does not match"},
+		"a parameter's name": {parameter(func(p *nexusv1.GatewayToolParameter) { p.Name = "a-b" }), ".targets[0].tools[0].parameters[0].name", "must be letters, digits and '_'"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := minimal(toolGateway(k.edit))

@@ -152,26 +152,35 @@ func TestRuntimes_AreRefusedByTheirFields(t *testing.T) {
 		edit        func(*nexusv1.AISpec)
 		field, text string
 	}{
-		"no ECR": {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Image = "registry.example/agent:1" }), ".image", "does not match"},
-		"no tag": {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Image = strings.TrimSuffix(agentImage, ":1.0") }), ".image", "does not match"},
+		"no ECR": {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Image = "registry.example/agent:1" }), ".image", "must be an image in Amazon ECR"},
+		"no tag": {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Image = strings.TrimSuffix(agentImage, ":1.0") }), ".image", "with a tag or a digest"},
 		"another region": {edited(func(r *nexusv1.AgentRuntimeSpec) {
 			r.Image = strings.Replace(agentImage, "eu-central-1", "us-east-1", 1)
 		}), ".image", "in region us-east-1"},
 		"another account": {edited(func(r *nexusv1.AgentRuntimeSpec) {
 			r.Image = strings.Replace(agentImage, "123456789012", "999999999999", 1)
 		}), ".image", "in account 999999999999"},
-		"a protocol":         {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Protocol = "FTP" }), ".protocol", "none of"},
+		"a protocol":         {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Protocol = "FTP" }), ".protocol", `supported values: "HTTP", "MCP", "A2A"`},
 		"nothing":            {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Access = []nexusv1.AccessName{"nothing"} }), ".access[0]", "is nothing that"},
 		"itself":             {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Access = []nexusv1.AccessName{"assistant"} }), ".access[0]", "is nothing that"},
-		"twice":              {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Access = []nexusv1.AccessName{"sessions", "sessions"} }), ".access[1]", "there twice"},
+		"twice":              {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Access = []nexusv1.AccessName{"sessions", "sessions"} }), ".access[1]", "Duplicate value"},
 		"a taken name":       {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Name = "sessions"; r.Access = nil }), ".name", "another part"},
 		"an operator's name": {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Env[0].Name = "NEXUS_REGION" }), ".env[0].name", "begins with NEXUS_"},
-		"a variable twice":   {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Env = append(r.Env, r.Env[0]) }), ".env[1].name", "there twice"},
-		"too many variables": {edited(func(r *nexusv1.AgentRuntimeSpec) {
-			for i := range 60 {
-				r.Env = append(r.Env, nexusv1.AgentVariable{Name: fmt.Sprintf("V%d", i)})
-			}
-		}), ".env", "AWS allows 50"},
+		"a variable twice":   {edited(func(r *nexusv1.AgentRuntimeSpec) { r.Env = append(r.Env, r.Env[0]) }), ".env[1]", "Duplicate value"},
+		"too many variables": {func(ai *nexusv1.AISpec) {
+			edited(func(r *nexusv1.AgentRuntimeSpec) {
+				for i := len(r.Env); i < 20; i++ {
+					r.Env = append(r.Env, nexusv1.AgentVariable{Name: fmt.Sprintf("V%d", i)})
+				}
+				for _, name := range []string{"a", "b", "c", "d"} { // 9 variables each
+					store := nexusv1.VectorStoreSpec{Name: name}
+					for i := range 8 {
+						store.Indexes = append(store.Indexes, nexusv1.VectorIndexSpec{Name: fmt.Sprintf("index-%d", i), Dimension: 1})
+					}
+					ai.VectorStores, r.Access = append(ai.VectorStores, store), append(r.Access, nexusv1.AccessName(name))
+				}
+			})(ai)
+		}, ".env", "AWS allows 50"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, ok := status.AsStalled(capability.Validate(minimal(withData, withAI(k.edit)), bounded(minimal(withAI()), facts())))

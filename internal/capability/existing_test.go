@@ -144,14 +144,22 @@ func TestExisting_IsRefusedWhereItMeansSomethingElse(t *testing.T) {
 			c.Spec.Secrets = []nexusv1.SecretSpec{{Name: "db", Existing: &nexusv1.ExistingStore{ARN: arn}}}
 		})
 	}
+	refused := func(says string, c *nexusv1.NexusAICapability) {
+		t.Helper()
+		f := facts()
+		f.ProviderRegion = "eu-central-1"
+		if s, ok := status.AsStalled(capability.Validate(c, f)); !ok || !strings.Contains(s.Error(), says) || s.Field == "" {
+			t.Errorf("%s: %v", says, s)
+		}
+	}
+	for _, name := range []string{"Ord*", "Ord?rs", "${aws:username}"} {
+		refused("must be the ARN of a store without wildcards", table("arn:aws:dynamodb:eu-central-1:123456789012:table/"+name))
+	}
 	for says, c := range map[string]*nexusv1.NexusAICapability{
 		"belongs to account 999999999999":     table("arn:aws:dynamodb:eu-central-1:999999999999:table/Orders"),
 		"is in region us-east-1":              table("arn:aws:dynamodb:us-east-1:123456789012:table/Orders"),
 		"is in partition aws-cn":              table("arn:aws-cn:dynamodb:eu-central-1:123456789012:table/Orders"),
 		"is not the ARN of a table":           table("arn:aws:sqs:eu-central-1:123456789012:Orders"),
-		"does not match":                      table("arn:aws:dynamodb:eu-central-1:123456789012:table/Ord*"),
-		`table/Ord?rs" does not match`:        table("arn:aws:dynamodb:eu-central-1:123456789012:table/Ord?rs"),
-		"username":                            table("arn:aws:dynamodb:eu-central-1:123456789012:table/${aws:username}"),
 		"is not the name of a table":          table("arn:aws:dynamodb:eu-central-1:123456789012:table/Orders/index/x"),
 		`"a/b" is not the name of a table`:    onlyTable(storeNamed("a/b")),
 		"is not the name of a secret":         secret("arn:aws:secretsmanager:eu-central-1:123456789012:secret:-AbCdEf"),
@@ -175,17 +183,13 @@ func TestExisting_IsRefusedWhereItMeansSomethingElse(t *testing.T) {
 		"is not the ARN of a role, which has no region": assuming(nexusv1.RoleSpec{Name: "reader", Existing: nexusv1.ExistingStore{ARN: "arn:aws:iam:eu-central-1:123456789012:role/x"}}),
 		"the role belongs to account 999999999999":      assuming(nexusv1.RoleSpec{Name: "reader", Existing: nexusv1.ExistingStore{ARN: "arn:aws:iam::999999999999:role/x"}}),
 		"names the same role as":                        assuming(nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("x")}, nexusv1.RoleSpec{Name: "b", Existing: *storeNamed("x")}),
-		`"a" is there twice`:                            assuming(nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("x")}, nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("y")}),
+		"dataServices.roles[1]: Duplicate value":        assuming(nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("x")}, nexusv1.RoleSpec{Name: "a", Existing: *storeNamed("y")}),
 		"hashKey: is about a store": minimal(func(c *nexusv1.NexusAICapability) {
 			*c = *onlyTable(storeNamed("Orders"))
 			c.Spec.DataServices.DynamoDB.Tables[0].HashKey = &nexusv1.KeyAttribute{Name: "k", Type: "S"}
 		}),
 	} {
-		f := facts()
-		f.ProviderRegion = "eu-central-1"
-		if s, ok := status.AsStalled(capability.Validate(c, f)); !ok || !strings.Contains(s.Error(), says) || s.Field == "" {
-			t.Errorf("%s: %v", says, s)
-		}
+		refused(says, c)
 	}
 }
 

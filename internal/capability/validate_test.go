@@ -91,6 +91,11 @@ var wrong = map[string]struct {
 	"no certificate":     {ingress(func(i *nexusv1.IngressSpec) { i.CertificateArn = "arn:aws:s3:::x" }), "spec.ingress.certificateArn"},
 	"no annotation key": {ingress(func(i *nexusv1.IngressSpec) { i.Annotations = map[string]nexusv1.AnnotationValue{"a b": ""} }),
 		"spec.ingress.annotations[a b]"},
+	"no Gateway": {ingress(func(i *nexusv1.IngressSpec) { i.Gateway = &nexusv1.GatewaySpec{Name: "a..b"} }), "spec.ingress.gateway.name"},
+	"no class":   {ingress(func(i *nexusv1.IngressSpec) { i.Gateway = &nexusv1.GatewaySpec{Class: "a.-b"} }), "spec.ingress.gateway.class"},
+	"no zone's object": {ingress(func(i *nexusv1.IngressSpec) {
+		i.Host, i.HostedZoneRef = "a.example", &nexusv1.HostedZoneReference{Name: "a..b"}
+	}), "spec.ingress.hostedZoneRef.name"},
 	"a foreign group":        {ingress(func(i *nexusv1.IngressSpec) { i.GroupName = "team-b" }), "spec.ingress.groupName"},
 	"glue without s3":        {data(func(d *nexusv1.DataServicesSpec) { d.S3 = nil }), "spec.dataServices.glue"},
 	"glue with s3 off":       {data(func(d *nexusv1.DataServicesSpec) { d.S3.Enabled = new(false) }), "spec.dataServices.glue"},
@@ -98,7 +103,7 @@ var wrong = map[string]struct {
 	"no schedule": {data(func(d *nexusv1.DataServicesSpec) { d.Glue.Crawler = &nexusv1.CrawlerSpec{Schedule: "daily"} }),
 		"spec.dataServices.glue.crawler.schedule"},
 	"a table twice": {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "a"}, {Name: "a"}} }),
-		"spec.dataServices.dynamodb.tables[1].name"},
+		"spec.dataServices.dynamodb.tables[1]"},
 	"no table name": {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "A"}} }),
 		"spec.dataServices.dynamodb.tables[0].name"},
 	"17 tables": {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.Tables = make([]nexusv1.TableSpec, 17) }), "spec.dataServices.dynamodb.tables"},
@@ -108,6 +113,12 @@ var wrong = map[string]struct {
 		"spec.dataServices.dynamodb.tables[0].hashKey.type"},
 	"one key twice": {table(nexusv1.TableSpec{HashKey: &nexusv1.KeyAttribute{Name: "s", Type: "S"}, RangeKey: &nexusv1.KeyAttribute{Name: "s", Type: "S"}}),
 		"spec.dataServices.dynamodb.tables[0].rangeKey.name"},
+	"a key of many bytes": {table(nexusv1.TableSpec{HashKey: &nexusv1.KeyAttribute{Name: strings.Repeat("é", 128), Type: "S"}}),
+		"spec.dataServices.dynamodb.tables[0].hashKey.name"},
+	"a sort key of many bytes": {table(nexusv1.TableSpec{HashKey: &nexusv1.KeyAttribute{Name: "s", Type: "S"},
+		RangeKey: &nexusv1.KeyAttribute{Name: strings.Repeat("é", 128), Type: "S"}}), "spec.dataServices.dynamodb.tables[0].rangeKey.name"},
+	"a time to live of many bytes": {table(nexusv1.TableSpec{TTL: &nexusv1.TableTTL{Enabled: true, AttributeName: strings.Repeat("é", 128)}}),
+		"spec.dataServices.dynamodb.tables[0].ttl.attributeName"},
 	"no table key":      {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = "k" }), "spec.dataServices.dynamodb.kmsKeyArn"},
 	"no bucket key":     {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = "k" }), "spec.dataServices.s3.kmsKeyArn"},
 	"an unknown naming": {data(func(d *nexusv1.DataServicesSpec) { d.S3.Naming = "Regional" }), "spec.dataServices.s3.naming"},
@@ -124,13 +135,13 @@ var wrong = map[string]struct {
 	"a secret from nowhere":     {secret(nexusv1.SecretSpec{Name: "a"}), "spec.secrets[0]"},
 	"two sources": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s", Key: "k"}, Generate: &nexusv1.GenerateSpec{}}),
 		"spec.secrets[0]"},
-	"half a reference":   {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s"}}), "spec.secrets[0].valueFrom"},
+	"half a reference":   {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s"}}), "spec.secrets[0].valueFrom.key"},
 	"a Secret by a path": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "../b", Key: "k"}}), "spec.secrets[0].valueFrom.name"},
 	"a short secret":     {secret(nexusv1.SecretSpec{Name: "a", Generate: &nexusv1.GenerateSpec{Length: new(int32(4))}}), "spec.secrets[0].generate.length"},
 	"no keys": {secret(nexusv1.SecretSpec{Name: "a", Generate: &nexusv1.GenerateSpec{}, Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k"}}}),
 		"spec.secrets[0].generate.keys"},
-	"a key twice": {secret(nexusv1.SecretSpec{Name: "a", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k", "k"}}}), "spec.secrets[0]"},
-	"no key name": {secret(nexusv1.SecretSpec{Name: "a", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k k"}}}), "spec.secrets[0]"},
+	"a key twice": {secret(nexusv1.SecretSpec{Name: "a", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k", "k"}}}), "spec.secrets[0].placeholder.keys[1]"},
+	"no key name": {secret(nexusv1.SecretSpec{Name: "a", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k k"}}}), "spec.secrets[0].placeholder.keys[0]"},
 	"a bad boundary": {func(c *nexusv1.NexusAICapability) {
 		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "b"}
 	},
@@ -139,7 +150,7 @@ var wrong = map[string]struct {
 	"rights beyond the administrator's boundary": {rights(boundary, "sqs:SendMessage"),
 		"spec.identity.extraPolicyStatements"},
 	"the right to give rights":    {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
-	"every right":                 {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
+	"every right":                 {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions[0]"},
 	"a model without a boundary":  {bedrock(func(*nexusv1.BedrockSpec) {}), "spec.dataServices.bedrock"},
 	"a wildcard for a model":      {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].ModelID = "amazon.*" }), "spec.dataServices.bedrock.models[0].modelID"},
 	"a profile of another model":  {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].InferenceProfile = "us.amazon.nova" }), "spec.dataServices.bedrock.models[0].inferenceProfile"},
@@ -148,7 +159,7 @@ var wrong = map[string]struct {
 	"a profile of another account": {bedrock(func(b *nexusv1.BedrockSpec) {
 		b.Models[0].InferenceProfile = profileARN("eu-central-1", "999999999999")
 	}), "spec.dataServices.bedrock.models[0].inferenceProfile"},
-	"a model twice": {bedrock(func(b *nexusv1.BedrockSpec) { b.Models = append(b.Models, b.Models[0]) }), "spec.dataServices.bedrock.models[1].name"},
+	"a model twice": {bedrock(func(b *nexusv1.BedrockSpec) { b.Models = append(b.Models, b.Models[0]) }), "spec.dataServices.bedrock.models[1]"},
 	"a wildcard for a guardrail": {bedrock(func(b *nexusv1.BedrockSpec) { b.Guardrails = []nexusv1.BedrockGuardrail{{Name: "a", ID: "*"}} }),
 		"spec.dataServices.bedrock.guardrails[0].id"},
 	"a version that is none": {bedrock(func(b *nexusv1.BedrockSpec) {
@@ -160,12 +171,12 @@ var wrong = map[string]struct {
 	"a queue's name":                   {queue(nexusv1.QueueSpec{Name: "A"}), "spec.dataServices.queues[0].name"},
 	"a queue's long name":              {queue(nexusv1.QueueSpec{Name: strings.Repeat("a", 29)}), "spec.dataServices.queues[0].name"},
 	"a dead-letter queue":              {queue(nexusv1.QueueSpec{Name: "jobs-dlq"}), "spec.dataServices.queues[0].name"},
-	"a queue twice":                    {queue(nexusv1.QueueSpec{Name: "a"}, nexusv1.QueueSpec{Name: "a"}), "spec.dataServices.queues[1].name"},
+	"a queue twice":                    {queue(nexusv1.QueueSpec{Name: "a"}, nexusv1.QueueSpec{Name: "a"}), "spec.dataServices.queues[1]"},
 	"a timeout of a day":               {queue(nexusv1.QueueSpec{Name: "a", VisibilityTimeoutSeconds: new(int32(86400))}), "spec.dataServices.queues[0].visibilityTimeoutSeconds"},
 	"a retention of a second":          {queue(nexusv1.QueueSpec{Name: "a", MessageRetentionSeconds: new(int32(1))}), "spec.dataServices.queues[0].messageRetentionSeconds"},
 	"a message never received":         {queue(nexusv1.QueueSpec{Name: "a", DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(0))}}), "spec.dataServices.queues[0].deadLetter.maxReceiveCount"},
 	"a topic's name":                   {topic(nexusv1.TopicSpec{Name: "A"}), "spec.dataServices.topics[0].name"},
-	"a topic twice":                    {topic(nexusv1.TopicSpec{Name: "a"}, nexusv1.TopicSpec{Name: "a"}), "spec.dataServices.topics[1].name"},
+	"a topic twice":                    {topic(nexusv1.TopicSpec{Name: "a"}, nexusv1.TopicSpec{Name: "a"}), "spec.dataServices.topics[1]"},
 	"a subscription of no queue":       {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs", "other"}}), "spec.dataServices.topics[0].subscribeQueues[1]"},
 	"a subscription of a dead letter":  {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs-dlq"}}), "spec.dataServices.topics[0].subscribeQueues[0]"},
 	"a queue subscribed twice":         {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs", "jobs"}}), "spec.dataServices.topics[0].subscribeQueues[1]"},
@@ -178,7 +189,7 @@ var wrong = map[string]struct {
 	"a component named backend":    {components(aService("backend")), "spec.components[0].name"},
 	"a component named policies":   {components(aService("policies")), "spec.components[0].name"},
 	"a component in upper case":    {components(aService("Chat")), "spec.components[0].name"},
-	"two components of a name":     {components(aService("chat"), aService("chat")), "spec.components[1].name"},
+	"two components of a name":     {components(aService("chat"), aService("chat")), "spec.components[1]"},
 	"a component with a long name": {components(aService(strings.Repeat("a", 40)), func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName = strings.Repeat("b", 20) }), "spec.components[0].name"},
 	"a component of no type":       {components(with("chat", func(n *nexusv1.NamedComponentSpec) { n.Type = "Daemon" })), "spec.components[0].type"},
 	"a component without an image": {components(with("chat", func(n *nexusv1.NamedComponentSpec) { n.Image = "" })), "spec.components[0].image"},
@@ -249,7 +260,7 @@ var wrong = map[string]struct {
 	"a long argument": {component(func(c *nexusv1.ComponentSpec) {
 		c.Args = []nexusv1.CommandArgument{nexusv1.CommandArgument(strings.Repeat("x", 4097))}
 	}), "spec.backend.args[0]"},
-	"a variable twice": {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "A"}, {Name: "A"}} }), "spec.backend.env[1].name"},
+	"a variable twice": {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "A"}, {Name: "A"}} }), "spec.backend.env[1]"},
 	"a value from nowhere": {component(func(c *nexusv1.ComponentSpec) {
 		c.Env = []nexusv1.EnvVar{{Name: "A", ValueFrom: &nexusv1.EnvVarSource{}}}
 	}), "spec.backend.env[0].valueFrom"},
@@ -269,7 +280,7 @@ var wrong = map[string]struct {
 	"no pull secret": {component(func(c *nexusv1.ComponentSpec) { c.ImagePullSecrets = []nexusv1.ImagePullSecret{{}} }), "spec.backend.imagePullSecrets[0].name"},
 	"a pull secret twice": {component(func(c *nexusv1.ComponentSpec) {
 		c.ImagePullSecrets = []nexusv1.ImagePullSecret{{Name: "a"}, {Name: "a"}}
-	}), "spec.backend.imagePullSecrets[1].name"},
+	}), "spec.backend.imagePullSecrets[1]"},
 	"a probe of nothing":   {component(func(c *nexusv1.ComponentSpec) { c.Probes = &nexusv1.ProbesSpec{Readiness: &nexusv1.Probe{}} }), "spec.backend.probes.readiness"},
 	"two kinds of a probe": {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, GRPC: &nexusv1.GRPCProbe{}}), "spec.backend.probes.liveness"},
 	"two successes":        {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, SuccessThreshold: 2}), "spec.backend.probes.liveness.successThreshold"},
@@ -308,7 +319,7 @@ var wrong = map[string]struct {
 	"a Linux capability":        {secure(nexusv1.SecurityContextSpec{Capabilities: &nexusv1.CapabilitiesSpec{Add: []nexusv1.LinuxCapability{"SYS_ADMIN"}}}), "spec.backend.securityContext.capabilities.add"},
 	"no seccomp":                {secure(nexusv1.SecurityContextSpec{SeccompProfile: &nexusv1.SeccompProfileSpec{Type: "Unconfined"}}), "spec.backend.securityContext.seccompProfile.type"},
 	"no seccomp file":           {secure(nexusv1.SecurityContextSpec{SeccompProfile: &nexusv1.SeccompProfileSpec{Type: "Localhost"}}), "spec.backend.securityContext.seccompProfile.localhostProfile"},
-	"a volume twice":            {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a"}, nexusv1.ScratchVolume{Name: "a", MountPath: "/b"}), "spec.backend.scratchVolumes[1].name"},
+	"a volume twice":            {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a"}, nexusv1.ScratchVolume{Name: "a", MountPath: "/b"}), "spec.backend.scratchVolumes[1]"},
 	"a mount path twice":        {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a"}, nexusv1.ScratchVolume{Name: "b", MountPath: "/a"}), "spec.backend.scratchVolumes[1].mountPath"},
 	"a relative mount path":     {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "a"}), "spec.backend.scratchVolumes[0].mountPath"},
 	"a volume over the root":    {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/"}), "spec.backend.scratchVolumes[0].mountPath"},

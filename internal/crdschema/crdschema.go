@@ -228,7 +228,9 @@ func (s *Schemas) compiled(kind string) (*compiled, error) {
 // the first error of the same object is always the same.
 func (c *compiled) breaks(m map[string]any) field.ErrorList {
 	errs := append(validation.ValidateCustomResource(nil, m, c.schema), listtype.ValidateListSetsAndMaps(nil, c.shape, m)...)
-	slices.SortStableFunc(errs, func(a, b *field.Error) int { return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Detail, b.Detail)) })
+	slices.SortStableFunc(errs, func(a, b *field.Error) int {
+		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Detail, b.Detail))
+	})
 	return errs
 }
 

@@ -98,6 +98,41 @@ func TestValidate_RefusesTwoEntriesOfOneKey(t *testing.T) {
 	}
 }
 
+// The library walks maps, whose order differs from run to run.
+func TestValidate_NamesTheSameFieldFirst(t *testing.T) {
+	s := schemas(t)
+	o := table(func(s *v1alpha1.DynamoDBTableSpec) {
+		s.TableName, s.HashKey.Type, s.BillingMode, s.DeletionPolicy, s.HashKey.Name = "x", "X", "X", "X", ""
+	})
+	want, ok := status.AsStalled(s.ValidateSchema("DynamoDBTable", o))
+	if !ok {
+		t.Fatalf("got %v", want)
+	}
+	for range 50 {
+		if got, _ := status.AsStalled(s.ValidateSchema("DynamoDBTable", o)); got == nil || *got != *want {
+			t.Fatalf("got %+v, want %+v as before", got, want)
+		}
+	}
+}
+
+func TestValidateSchema_LeavesOutTheRules(t *testing.T) {
+	s := schemas(t)
+	o := table(func(s *v1alpha1.DynamoDBTableSpec) { s.AdoptionPolicy = v1alpha1.AdoptAlways })
+	if err := s.Validate(t.Context(), "DynamoDBTable", o); err == nil {
+		t.Fatal("no rule is broken")
+	}
+	if err := s.ValidateSchema("DynamoDBTable", o); err != nil {
+		t.Errorf("a rule is evaluated: %v", err)
+	}
+	o.Spec.TableName = "a b c"
+	if got, ok := status.AsStalled(s.ValidateSchema("DynamoDBTable", o)); !ok || got.Field != "spec.tableName" || got.Reason != status.ReasonInvalidSpec {
+		t.Errorf("got %+v, want the pattern of the name", got)
+	}
+	if err := s.ValidateSchema("Unknown", o); err == nil {
+		t.Error("an unknown kind is accepted")
+	}
+}
+
 func TestValidate_CompilesEveryKind(t *testing.T) {
 	s := schemas(t)
 	if len(s.kinds) < 14 {

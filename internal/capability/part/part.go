@@ -25,7 +25,7 @@ type Part struct {
 	Steps []Step
 	// Kinds are the kinds of the objects that the part becomes.
 	Kinds []KindFacts
-	// Checks hold the rules that the schema cannot express. They read the capability alone.
+	// Checks hold the rules that the schema cannot express, and those in CEL, which are not evaluated here. They read the capability alone.
 	Checks []Turn[Checking]
 	// Surroundings holds the rules that need the facts and the compiled objects. It reads a capability that passed all checks. The rights
 	// of k are those of a capability that owns all its children.

@@ -137,7 +137,8 @@ func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object)
 	return s.ValidateUpdate(ctx, kind, obj, nil)
 }
 
-// ValidateSchema is Validate without the CEL rules, which are expensive to compile: for kinds whose rules the operator checks in another way.
+// ValidateSchema is Validate without the CEL rules, which are expensive to compile: for kinds whose rules the operator checks in another
+// way.
 func (s *Schemas) ValidateSchema(kind string, obj runtime.Object) error {
 	c, m, err := s.read(kind, obj)
 	if err != nil {

@@ -125,7 +125,8 @@ func TestValidateSchema_LeavesOutTheRules(t *testing.T) {
 		t.Errorf("a rule is evaluated: %v", err)
 	}
 	o.Spec.TableName = "a b c"
-	if got, ok := status.AsStalled(s.ValidateSchema("DynamoDBTable", o)); !ok || got.Field != "spec.tableName" || got.Reason != status.ReasonInvalidSpec {
+	got, ok := status.AsStalled(s.ValidateSchema("DynamoDBTable", o))
+	if !ok || got.Field != "spec.tableName" || got.Reason != status.ReasonInvalidSpec {
 		t.Errorf("got %+v, want the pattern of the name", got)
 	}
 	if err := s.ValidateSchema("Unknown", o); err == nil {

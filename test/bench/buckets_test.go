@@ -4,7 +4,6 @@ package bench
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 // resting keeps periodic checks out of a measurement; lifted are AWS rates that never hold a call back.
@@ -72,14 +72,7 @@ func BenchmarkIdle(b *testing.B) {
 // timeToReady restarts the operator and returns how long its process takes until /readyz answers that it is ready.
 func (b *bench) timeToReady(flags ...string) time.Duration {
 	b.B.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.B.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		b.B.Fatal(err)
-	}
+	address := world.FreeAddress(b.B)
 	b.Op.Stop()
 	began := time.Now()
 	b.Restart(append(flags, "--health-probe-bind-address="+address)...)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,18 +29,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
-
-// freePort returns an address on which no one listens.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // scrape reads what the operator exposes, and the same as text.
 func scrape(address string) (map[string]*dto.MetricFamily, []byte, error) {
@@ -78,7 +67,7 @@ func sample(families map[string]*dto.MetricFamily, d metrics.Definition, labels 
 }
 
 func TestMetrics_ARunExposesExactlyTheDocumentedOnes(t *testing.T) {
-	address := freePort(t)
+	address := world.FreeAddress(t)
 	b := newBed(t, "--metrics-bind-address="+address, "--check-interval=2s")
 	queue := driftQueue(b, "metrics-drift-events")
 	b.Restart("--metrics-bind-address="+address, "--check-interval=2s", "--check-interval-with-events=2s", "--drift-events-queue="+queue)

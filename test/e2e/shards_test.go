@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 // elected are the flags of an operator that serves a shard while it holds the lease.
@@ -37,7 +38,7 @@ func elected(part string, more ...string) []string {
 // standby starts an operator and waits until its caches are filled.
 func (b *bed) standby(t *testing.T, flags ...string) *operator.Operator {
 	b.Helper()
-	address := freePort(t)
+	address := world.FreeAddress(t)
 	o := operator.Start(b, b.World, operator.Options{Flags: append(flags, "--health-probe-bind-address="+address)})
 	b.Eventually(30*time.Second, "the standby to be ready", func() error {
 		r, err := http.Get("http://" + address + "/readyz")
@@ -118,7 +119,7 @@ func (b *bed) onlyOnce(calls emulator.Calls) {
 
 func TestShards_EveryNamespaceIsServedByOneOperator(t *testing.T) {
 	extent.Full(t)
-	metricsAt := []string{freePort(t), freePort(t)}
+	metricsAt := []string{world.FreeAddress(t), world.FreeAddress(t)}
 	b := newBed(t, elected("0/2", "--metrics-bind-address="+metricsAt[0])...)
 	second := operator.Start(t, b.World, operator.Options{Flags: elected("1/2", "--metrics-bind-address="+metricsAt[1])})
 	defer second.Stop()

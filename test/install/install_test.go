@@ -66,26 +66,20 @@ func applyAll(t *testing.T, w *world.World, objects []*unstructured.Unstructured
 	}
 }
 
-// freePorts returns ports that nothing listens on.
-func freePorts(t *testing.T, n int) []int {
+func portOf(t *testing.T, address string) string {
 	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ports
+	return port
 }
 
 // values configures an administrator who allows one pattern of namespaces.
 const values = `
 namespace: {create: true}
-health: {port: %d}
-metrics: {port: %d}
+health: {port: %s}
+metrics: {port: %s}
 aws: {region: ap-southeast-1}
 tenants: {capabilityNamespaces: [myapp-*]}
 rbac: {secretsNamespaces: [myapp-dev, stranger-dev]}
@@ -93,11 +87,11 @@ rbac: {secretsNamespaces: [myapp-dev, stranger-dev]}
 
 func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
 	b := bed.Empty(t)
-	ports := freePorts(t, 2)
+	health, metrics := world.FreeAddress(t), world.FreeAddress(t)
 	for _, namespace := range []string{"myapp-dev", "stranger-dev"} {
 		b.MakeNamespace(namespace)
 	}
-	objects := renderText(t, fmt.Sprintf(values, ports[0], ports[1]))
+	objects := renderText(t, fmt.Sprintf(values, portOf(t, health), portOf(t, metrics)))
 	applyAll(t, b.World, objects)
 	applyAll(t, b.World, objects) // an upgrade to the same version
 	d := deploymentOf(t, objects)
@@ -116,7 +110,7 @@ func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
 		}
 		b.Op.Stop() // fails when a right was missing
 	}()
-	b.Eventually(30*time.Second, "the operator to be ready", func() error { return answers(t.Context(), ports[0], "/readyz") })
+	b.Eventually(30*time.Second, "the operator to be ready", func() error { return answers(t.Context(), health, "/readyz") })
 
 	c := b.Capability("examples/test-capability.yaml")
 	b.Create(c)
@@ -135,8 +129,8 @@ func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
 }
 
 // answers returns an error unless a health endpoint answers 200.
-func answers(ctx context.Context, port int, path string) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
+func answers(ctx context.Context, address, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 	if err != nil {
 		return err
 	}

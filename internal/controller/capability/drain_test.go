@@ -5,7 +5,6 @@ package capability
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -22,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 // The process of a pod listens on this address, as an application that ends at SIGTERM.
@@ -98,13 +98,12 @@ func (k *kubelet) sync(ctx context.Context) {
 }
 
 func (k *kubelet) start(ctx context.Context, p *corev1.Pod) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, release, err := world.ReserveAddress()
 	if err != nil {
 		k.Error(err)
 		return
 	}
-	address := l.Addr().String()
-	_ = l.Close()
+	k.Cleanup(release)
 	hold := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["`+held+`"]}}`))
 	if err := k.person.Patch(ctx, p, hold); err != nil {
 		return // it is gone already

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
@@ -50,6 +51,27 @@ func reservePort() (*portLock, error) {
 }
 
 func (l *portLock) release() { l.file.Close() }
+
+// FreeAddress returns an address of this machine on which a test may start a server. Until the end of the test, no world and no other caller
+// gets its port, and no outgoing connection of another process has it.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	address, release, err := ReserveAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(release)
+	return address
+}
+
+// ReserveAddress is FreeAddress for programs: the port is reserved until it is released or the process ends.
+func ReserveAddress() (address string, release func(), err error) {
+	p, err := reservePort()
+	if err != nil {
+		return "", nil, err
+	}
+	return fmt.Sprintf("127.0.0.1:%d", p.port), p.release, nil
+}
 
 func free(port int) bool {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))

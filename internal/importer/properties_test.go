@@ -50,7 +50,7 @@ func knownNames(t *testing.T, e engine.Entry) map[string]bool {
 		}
 		paths = append(paths, strings.Fields(string(text))...)
 	}
-	for _, entry := range notSettings[e.Name()] {
+	for _, entry := range e.Meta().Facts.NotSettings {
 		if path, _, isDefault := strings.Cut(entry, "="); isDefault {
 			paths = append(paths, path)
 		}

@@ -16,18 +16,18 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// settingsIn returns the names of the settings among members that nothing read, without those that notSettings lists, and without those
-// that the object declares in other words. They contain no values, because those may be secret.
-func settingsIn(kindName string, unread []answers.Member, said map[string]bool) []string {
+// settingsIn returns the names of the settings among members that nothing read, without those that its kind or notSettings lists, and without
+// those that the object declares in other words. They contain no values, because those may be secret.
+func settingsIn(ofKind []string, unread []answers.Member, said map[string]bool) []string {
 	var out, whole []string
 	for _, m := range unread {
 		if list, isElement := strings.CutSuffix(elements.ReplaceAllString(m.Path, "[]"), "[]"); isElement &&
-			slices.Contains(notSettings[kindName], list+"[]") {
+			slices.Contains(ofKind, list+"[]") {
 			continue
 		}
 		settings := slices.DeleteFunc(slices.Clone(m.Leaves), func(l answers.Leaf) bool {
 			text, _ := l.Value.(string) // no enumeration, which has another type
-			return said[text] || isListed(notSettings[kindName], m.Operation, l) || isListed(notSettings[""], m.Operation, l)
+			return said[text] || isListed(ofKind, m.Operation, l) || isListed(notSettings, m.Operation, l)
 		})
 		paths := []string{m.Path}
 		if len(settings) < len(m.Leaves) {

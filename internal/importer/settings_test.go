@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/answers"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 )
 
 type enumeration string
@@ -22,6 +23,10 @@ func leaf(path string, value any) answers.Leaf {
 
 func TestSettings_AreNamedAsAPersonWould(t *testing.T) {
 	said := map[string]bool{"orders": true, "id-1": true}
+	ofKind := map[string][]string{}
+	for _, e := range catalog.Kinds() {
+		ofKind[e.Name()] = e.Meta().Facts.NotSettings
+	}
 	for name, c := range map[string]struct {
 		kind   string
 		unread answers.Member
@@ -66,14 +71,14 @@ func TestSettings_AreNamedAsAPersonWould(t *testing.T) {
 			answers.Member{Path: "Table.Indexes[one].Name", Leaves: []answers.Leaf{leaf("Table.Indexes[one].Name", "one")}},
 			[]string{"indexes[one]"}},
 	} {
-		if got := settingsIn(c.kind, []answers.Member{c.unread}, said); !slices.Equal(got, c.want) {
+		if got := settingsIn(ofKind[c.kind], []answers.Member{c.unread}, said); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
 
 func TestSettings_NameAnElementOnce(t *testing.T) {
-	got := settingsIn("X", []answers.Member{
+	got := settingsIn(nil, []answers.Member{
 		{Path: "Table.Indexes[one].Name", Leaves: []answers.Leaf{leaf("Table.Indexes[one].Name", "one")}},
 		{Path: "Table.Indexes[one].Keys", Leaves: []answers.Leaf{leaf("Table.Indexes[one].Keys", "k")}},
 		{Path: "Table.Others", Leaves: []answers.Leaf{leaf("Table.Others[two].Name", "two")}}}, nil)

@@ -22,17 +22,17 @@ import (
 // Export is an export with the answers of AWS that it read.
 type Export struct {
 	engine.Exported
-	kindName  string
-	said      map[string]bool
-	recording *answers.Recording
-	read      func(ctx context.Context) answers.Result
+	notSettings []string
+	said        map[string]bool
+	recording   *answers.Recording
+	read        func(ctx context.Context) answers.Result
 }
 
 // ExportOf declares the resource that obj identifies as it is. The binding is of an instrumented configuration; see
 // answers.Instrument.
 func ExportOf(ctx context.Context, e engine.Entry, b engine.Binding, sc kind.Scope, obj v1alpha1.Resource) (Export, error) {
 	identified := obj.DeepCopyObject().(v1alpha1.Resource)
-	out := Export{kindName: e.Name(), recording: &answers.Recording{}}
+	out := Export{notSettings: e.Meta().Facts.NotSettings, recording: &answers.Recording{}}
 	out.read = func(ctx context.Context) answers.Result {
 		return resultOf(ctx, e.Name(), b, sc, identified.DeepCopyObject().(v1alpha1.Resource))
 	}
@@ -49,13 +49,13 @@ func (x Export) NotDeclared(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comparing the manifest with the answers of AWS: %w", err)
 	}
-	return settingsIn(x.kindName, unread, x.said), nil
+	return settingsIn(x.notSettings, unread, x.said), nil
 }
 
 // NotDeclarable names the settings that AWS did not answer with, and that no field of the object would say, without the names of
 // elements. It is for tests.
 func (x Export) NotDeclarable(ctx context.Context) []string {
-	out := settingsIn(x.kindName, x.recording.UnreadIfFilled(ctx, x.read), x.said)
+	out := settingsIn(x.notSettings, x.recording.UnreadIfFilled(ctx, x.read), x.said)
 	for i, path := range out {
 		out[i] = elements.ReplaceAllString(path, "[]")
 	}
@@ -63,9 +63,9 @@ func (x Export) NotDeclarable(ctx context.Context) []string {
 	return slices.Compact(out)
 }
 
-// Unfounded returns the entries of the kind in notSettings that are no members of the answers. It is for tests.
+// Unfounded returns the entries of the kind's Facts.NotSettings that are no members of the answers. It is for tests.
 func (x Export) Unfounded() []string {
-	return slices.DeleteFunc(slices.Clone(notSettings[x.kindName]), func(entry string) bool {
+	return slices.DeleteFunc(slices.Clone(x.notSettings), func(entry string) bool {
 		path, _, _ := strings.Cut(entry, "=")
 		return !x.recording.LacksMember(path)
 	})

@@ -17,6 +17,14 @@ type Facts struct {
 	// Declarable is true where a capability may declare objects of the kind in dataServices.resources: it has no other field for them, and
 	// they give no rights.
 	Declarable bool
+	// NotSettings are the members of AWS's answers that are no settings: identifiers, states, counters, and the settings of other resources.
+	// An entry is an operation, or the path of a member; with "=" and a value it is a setting that has the value where no one set it, and with
+	// "[]" a list with unread elements that are other resources. It never has settings that a manifest declares: an import finds these when
+	// it reads them.
+	//
+	// An import reports every other member as a setting that the manifest does not declare, so that a member that AWS adds is reported until
+	// a person finds that it is none. The contract suite of kinds notices entries that are no members of answers.
+	NotSettings []string
 	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
 	// value or none, with the reason.
 	OneValue map[string]string

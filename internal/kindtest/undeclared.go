@@ -40,8 +40,8 @@ func saysEverything(t *testing.T, s *Subject, found importer.Export) {
 }
 
 // undeclarable compares the settings that no field can say with a checked-in list: those that AWS could have answered with. An update of
-// the SDK shows the additions of AWS in it: declare an addition by a field, or leave it in the list, or add it to notSettings of
-// internal/importer where it is no setting.
+// the SDK shows the additions of AWS in it: declare an addition by a field, or leave it in the list, or add it to
+// Facts.NotSettings of the kind where it is no setting.
 func undeclarable(t *testing.T, s *Subject) {
 	t.Helper()
 	if _, err := s.Settle(t.Context(), nil); err != nil {

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts returns the facts about a Certificate that other packages use.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Certificate.DomainValidationOptions", "Certificate.ExtendedKeyUsages", "Certificate.FailureReason", "Certificate.InUseBy",
+			"Certificate.Issuer", "Certificate.KeyUsages", "Certificate.Options.CertificateTransparencyLoggingPreference=ENABLED",
+			"Certificate.Options.Export=DISABLED", "Certificate.RenewalEligibility", "Certificate.RenewalSummary",
+			"Certificate.RevocationReason", "Certificate.Serial", "Certificate.SignatureAlgorithm", "Certificate.Status",
+			"Certificate.Subject", "Certificate.Type=AMAZON_ISSUED",
+		},
 		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"ValidationMethod": kind.KeptFromCreation,

@@ -4,5 +4,10 @@ package cloudcontrol
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
-// resourceFacts returns no facts about an AWSResource, because they depend on its type.
-func resourceFacts() kind.Facts { return kind.Facts{} }
+// resourceFacts returns the few facts about an AWSResource that do not depend on its type, whose schema declares the members that AWS
+// returns for the resource.
+func resourceFacts() kind.Facts {
+	return kind.Facts{
+		NotSettings: []string{"cloudformation.DescribeType", "TypeName"},
+	}
+}

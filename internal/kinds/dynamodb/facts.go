@@ -7,6 +7,21 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts returns the facts about a DynamoDBTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"ContinuousBackupsDescription.ContinuousBackupsStatus",
+			"ContinuousBackupsDescription.PointInTimeRecoveryDescription.RecoveryPeriodInDays=35", "Table.ArchivalSummary",
+			"Table.AttributeDefinitions", "Table.GlobalSecondaryIndexes.Backfilling", "Table.GlobalSecondaryIndexes.IndexArn",
+			"Table.GlobalSecondaryIndexes.IndexSizeBytes", "Table.GlobalSecondaryIndexes.IndexStatus",
+			"Table.GlobalSecondaryIndexes.ItemCount", "Table.GlobalSecondaryIndexes.ProvisionedThroughput.NumberOfDecreasesToday",
+			"Table.GlobalSecondaryIndexes.WarmThroughput", "Table.GlobalTableVersion", "Table.LatestStreamLabel",
+			"Table.LocalSecondaryIndexes.IndexArn", "Table.LocalSecondaryIndexes.IndexSizeBytes",
+			"Table.LocalSecondaryIndexes.ItemCount", "Table.LocalSecondaryIndexes.KeySchema.KeyType",
+			"Table.ProvisionedThroughput.NumberOfDecreasesToday", "Table.Replicas.ReplicaArn", "Table.Replicas.ReplicaStatus",
+			"Table.Replicas.ReplicaStatusDescription", "Table.Replicas.ReplicaStatusPercentProgress", "Table.RestoreSummary",
+			"Table.SSEDescription.SSEType=KMS", "Table.SSEDescription.Status", "Table.TableId", "Table.TableSizeBytes",
+			"Table.TableStatus", "TimeToLiveDescription.TimeToLiveStatus",
+			"Table.WarmThroughput", // AWS raises it
+		},
 		OneValue: map[string]string{
 			"CapacityPolicy": kind.InItsOwnTest,
 		},

@@ -41,6 +41,31 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"InstanceId", "Reservations.Groups", "Reservations.OwnerId", "Reservations.RequesterId", "Reservations.ReservationId",
+			"Reservations.Instances.AmiLaunchIndex", "Reservations.Instances.Architecture",
+			"Reservations.Instances.BlockDeviceMappings.Ebs.DeleteOnTermination=true",
+			"Reservations.Instances.BlockDeviceMappings.Ebs.Status", "Reservations.Instances.BlockDeviceMappings.Ebs.VolumeId",
+			"Reservations.Instances.CapacityReservationSpecification.CapacityReservationPreference=open",
+			"Reservations.Instances.ClientToken", "Reservations.Instances.CpuOptions.CoreCount",
+			"Reservations.Instances.CpuOptions.ThreadsPerCore", "Reservations.Instances.CurrentInstanceBootMode",
+			"Reservations.Instances.Hypervisor", "Reservations.Instances.IamInstanceProfile.Id",
+			"Reservations.Instances.MaintenanceOptions.AutoRecovery=default",
+			"Reservations.Instances.MaintenanceOptions.RebootMigration=default",
+			"Reservations.Instances.MetadataOptions.HttpProtocolIpv6=disabled",
+			"Reservations.Instances.MetadataOptions.InstanceMetadataTags=disabled", "Reservations.Instances.MetadataOptions.State",
+			"Reservations.Instances.Monitoring.State", "Reservations.Instances.NetworkInterfaces",
+			"Reservations.Instances.NetworkPerformanceOptions.BandwidthWeighting=default", "Reservations.Instances.Operator",
+			"Reservations.Instances.Placement.AvailabilityZoneId", "Reservations.Instances.Placement.Tenancy=default",
+			"Reservations.Instances.Platform", "Reservations.Instances.PlatformDetails",
+			"Reservations.Instances.PrivateDnsNameOptions.HostnameType=ip-name", "Reservations.Instances.ProductCodes",
+			"Reservations.Instances.PublicDnsName", "Reservations.Instances.RootDeviceName", "Reservations.Instances.RootDeviceType",
+			"Reservations.Instances.SourceDestCheck=true", "Reservations.Instances.SriovNetSupport=simple",
+			"Reservations.Instances.State", "Reservations.Instances.StateReason", "Reservations.Instances.StateTransitionReason",
+			"Reservations.Instances.UsageOperation", "Reservations.Instances.VirtualizationType",
+			"Reservations.Instances.EnaSupport=true", "Reservations.Instances.BlockDeviceMappings.Ebs.EbsCardIndex",
+			"Reservations.Instances.SecurityGroups.GroupName",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"SecurityGroupIDs SubnetID": kind.ByReference,
@@ -111,6 +136,9 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts returns the facts about an EC2KeyPair that other packages use.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"KeyPairs.KeyFingerprint", "KeyPairs.KeyType",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"SecretRef": kind.KeptFromCreation,
@@ -139,6 +167,10 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts returns the facts about a NATGateway that other packages use.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary",
+			"NatGateways.NatGatewayAddresses.NetworkInterfaceId", "NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"AllocationID SubnetID": kind.ByReference,
@@ -173,6 +205,11 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts returns the facts about a RouteTable that other packages use.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"RouteTables.Associations.AssociationState", "RouteTables.Associations.RouteTableAssociationId",
+			"RouteTables.Associations.RouteTableId", "RouteTables.OwnerId", "RouteTables.Routes.DestinationCidrBlock",
+			"RouteTables.Routes.GatewayId=local", "RouteTables.Routes.Origin", "RouteTables.Routes.State",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"SubnetAssociations": kind.ByReference,
@@ -209,6 +246,10 @@ func routeTableFacts() kind.Facts {
 // securityGroupFacts returns the facts about a SecurityGroup that other packages use.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"SecurityGroups.IpPermissions.UserIdGroupPairs.UserId", "SecurityGroups.IpPermissionsEgress.UserIdGroupPairs.UserId",
+			"SecurityGroups.OwnerId", "SecurityGroups.SecurityGroupArn",
+		},
 		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"},
@@ -255,6 +296,10 @@ func securityGroupFacts() kind.Facts {
 // subnetFacts returns the facts about a Subnet that other packages use.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Subnets.AvailabilityZoneId", "Subnets.AvailableIpAddressCount", "Subnets.OwnerId",
+			"Subnets.PrivateDnsNameOptionsOnLaunch.HostnameType=ip-name", "Subnets.State", "Subnets.SubnetArn",
+		},
 		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Subnet"},
@@ -287,6 +332,10 @@ func subnetFacts() kind.Facts {
 // vpcFacts returns the facts about a VPC that other packages use.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"VpcId", "Vpcs.CidrBlockAssociationSet.AssociationId", "Vpcs.CidrBlockAssociationSet.CidrBlockState", "Vpcs.OwnerId",
+			"Vpcs.State",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"InstanceTenancy": kind.KeptFromCreation,

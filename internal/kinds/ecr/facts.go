@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts returns the facts about an ECRRepository that other packages use.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"RegistryId", "RepositoryName", "Repositories.RegistryId",
+		},
 		Declarable: true,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECR::Repository"},

@@ -7,6 +7,15 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"AccessEntries", "Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets",
+			"Cluster.Health", "Cluster.Identity", "Cluster.KubernetesNetworkConfig.IpFamily=ipv4",
+			"Cluster.Logging.ClusterLogging.Types", "Cluster.PlatformVersion", "Cluster.ResourcesVpcConfig.ClusterSecurityGroupId",
+			"Cluster.ResourcesVpcConfig.PublicAccessCidrs=0.0.0.0/0", "Cluster.ResourcesVpcConfig.VpcId", "Cluster.Status",
+			// EKS chooses one of these where no one did.
+			"Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=172.20.0.0/16",
+			"Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=10.100.0.0/16",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"RoleRef": kind.KeptFromCreation,
@@ -42,6 +51,9 @@ func clusterFacts() kind.Facts {
 // podIdentityAssociationFacts returns the facts about a PodIdentityAssociation that other packages use.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"eks.ListPodIdentityAssociations", "Association.ExternalId",
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EKS::PodIdentityAssociation"},
 		},

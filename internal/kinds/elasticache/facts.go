@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ElastiCacheCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"CacheClusters.CacheClusterStatus", "CacheClusters.CacheNodes", "CacheClusters.CacheParameterGroup.ParameterApplyStatus",
+			"CacheClusters.CacheSecurityGroups", "CacheClusters.ClientDownloadLandingPage", "CacheClusters.PendingModifiedValues",
+			"CacheClusters.PreferredAvailabilityZone", "CacheClusters.SecurityGroups.Status", "CacheClusters.NetworkType=ipv4",
+			"CacheClusters.IpDiscovery=ipv4", "CacheClusters.NotificationConfiguration.TopicStatus",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"SecurityGroupIDs":        kind.ByReference,

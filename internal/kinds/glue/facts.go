@@ -7,6 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts returns the facts about a GlueCrawler that other packages use.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Crawler.CrawlElapsedTime", "Crawler.LastCrawl", "Crawler.Schedule.State", "Crawler.State", "Crawler.Version",
+			"Crawler.LineageConfiguration.CrawlerLineageSettings=DISABLE",
+		},
 		OneValue: map[string]string{
 			"RoleRef":     kind.AsItsTarget,
 			"DatabaseRef": kind.KeptFromCreation,
@@ -29,6 +33,9 @@ func crawlerFacts() kind.Facts {
 // databaseFacts returns the facts about a GlueDatabase that other packages use.
 func databaseFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Database.CatalogId", "Database.CreateTableDefaultPermissions",
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Glue::Database"},
 			Properties: map[string]map[string]string{
@@ -57,6 +64,9 @@ func databaseFacts() kind.Facts {
 // tableFacts returns the facts about a GlueTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Table.CatalogId", "Table.CreatedBy", "Table.DatabaseName", "Table.VersionId",
+		},
 		OneValue: map[string]string{
 			"DatabaseName DatabaseRef": kind.KeptFromCreation,
 		},

@@ -11,6 +11,10 @@ import (
 // roleFacts returns the facts about an IAMRole that other packages use.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"iam.ListInstanceProfilesForRole", "PolicyName", "RoleName", "AttachedPolicies.PolicyName",
+			"Role.PermissionsBoundary.PermissionsBoundaryType", "Role.RoleId", "Role.RoleLastUsed",
+		},
 		Reach: kind.WithinAccount,
 		OneValue: map[string]string{
 			"PodIdentity": kind.InItsOwnTest,

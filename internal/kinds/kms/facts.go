@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts returns the facts about a KMSKey that other packages use.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms",
+			"KeyMetadata.KeyAgreementAlgorithms", "KeyMetadata.KeyManager", "KeyMetadata.KeyState", "KeyMetadata.MacAlgorithms",
+			"KeyMetadata.MultiRegionConfiguration.MultiRegionKeyType", "KeyMetadata.MultiRegionConfiguration.PrimaryKey",
+			"KeyMetadata.Origin=AWS_KMS", "KeyMetadata.SigningAlgorithms", "KeyMetadata.CurrentKeyMaterialId",
+			"RotationPeriodInDays=365", "KeyId", "Aliases.AliasArn", "Aliases.TargetKeyId",
+		},
 		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KeySpec KeyUsage MultiRegion": kind.KeptFromCreation,

@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Code.Location", "Code.RepositoryType", "Code.ResolvedImageUri", "Configuration.CodeSize", "Configuration.ConfigSha256",
+			"Configuration.LastUpdateStatus", "Configuration.LastUpdateStatusReason", "Configuration.LastUpdateStatusReasonCode",
+			"Configuration.Layers.CodeSize", "Configuration.RevisionId", "Configuration.RuntimeVersionConfig.RuntimeVersionArn",
+			"Configuration.SnapStart.ApplyOn=None", "Configuration.SnapStart.OptimizationStatus", "Configuration.State",
+			"Configuration.StateReason", "Configuration.StateReasonCode", "Configuration.Version", "Configuration.VpcConfig.VpcId",
+			"Configuration.LoggingConfig.LogFormat=Text", "Configuration.LoggingConfig.LogGroup=/aws/lambda/*",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"KMSKeyRef": kind.AsItsTarget,

@@ -7,6 +7,19 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts returns the facts about an RDSInstance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default",
+			"DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus", "DBInstances.DBParameterGroups.ParameterApplyStatus",
+			"DBInstances.DBSubnetGroup", "DBInstances.DbInstancePort", "DBInstances.DbiResourceId",
+			"DBInstances.DedicatedLogVolume=false", "DBInstances.LicenseModel=general-public-license",
+			"DBInstances.LicenseModel=postgresql-license", "DBInstances.MasterUserSecret.KmsKeyId",
+			"DBInstances.MasterUserSecret.SecretStatus", "DBInstances.NetworkType=IPV4",
+			"DBInstances.OptionGroupMemberships.OptionGroupName=default:*", "DBInstances.OptionGroupMemberships.Status",
+			"DBInstances.PendingModifiedValues", "DBInstances.SecondaryAvailabilityZone", "DBInstances.StatusInfos",
+			"DBInstances.StorageEncryptionType", "DBInstances.VpcSecurityGroups.Status", "DBInstances.BackupTarget=region",
+			"DBInstances.DatabaseInsightsMode=standard", "DBInstances.ActivityStreamStatus=stopped",
+			"DBInstances.DBParameterGroups.DBParameterGroupName=default.*",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"VPCSecurityGroupIDs":                         kind.ByReference,
@@ -63,6 +76,9 @@ func instanceFacts() kind.Facts {
 // subnetGroupFacts returns the facts about a DBSubnetGroup that other packages use.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"DBSubnetGroups.SubnetGroupStatus", "DBSubnetGroups.Subnets", "DBSubnetGroups.SupportedNetworkTypes", "DBSubnetGroups.VpcId",
+		},
 		Declarable: true,
 		OneValue: map[string]string{
 			"SubnetIDs": kind.ByReference,

@@ -9,6 +9,10 @@ const canonical = "names are compared in lower case and with their last dot: can
 // hostedZoneFacts returns the facts about a Route53HostedZone that other packages use.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"DelegationSet", "HostedZone.CallerReference", "HostedZone.ResourceRecordSetCount", "HostedZone.LinkedService",
+			"ResourceTagSet.ResourceType", "ResourceTagSet.ResourceId",
+		},
 		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"VPCID VPCRef": kind.ByReference,
@@ -21,7 +25,7 @@ func hostedZoneFacts() kind.Facts {
 			},
 			Properties: map[string]map[string]string{
 				"AWS::Route53::HostedZone": {
-					"DelegationSetId":    "notSettings lists the delegation set, which each public zone has",
+					"DelegationSetId":    "NotSettings has the delegation set, which each public zone has",
 					"HostedZoneConfig":   "as comment",
 					"HostedZoneFeatures": "as features",
 					"HostedZoneTags":     "as tags",
@@ -48,6 +52,10 @@ func hostedZoneFacts() kind.Facts {
 // recordSetFacts returns the facts about a Route53RecordSet that other packages use.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			// A list begins with the record set and goes on with others, such as the one with its owner.
+			"ResourceRecordSets[]", "ResourceRecordSets.TTL",
+		},
 		OneValue: map[string]string{
 			"HostedZoneID HostedZoneRef": kind.ByReference,
 			"SetIdentifier Validates":    kind.KeptFromCreation,

@@ -7,6 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts returns the facts about an S3Bucket that other packages use.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Grants.Grantee.DisplayName", "Grants.Grantee.ID", "Grants.Grantee.Type", "Grants.Permission=FULL_CONTROL", "Owner",
+			"TransitionDefaultMinimumObjectSize=all_storage_classes_128K",
+		},
 		Reach: kind.Everywhere,
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // secretFacts returns the facts about a SecretsManagerSecret that other packages use.
 func secretFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"ARN", "Name", "CreatedDate", "VersionIdsToStages", "secretsmanager.ListSecretVersionIds",
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SecretsManager::Secret", "AWS::SecretsManager::ResourcePolicy", "AWS::SecretsManager::RotationSchedule"},
 			Properties: map[string]map[string]string{

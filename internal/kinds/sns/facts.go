@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts returns the facts about an SNSTopic that other packages use.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Attributes[ConfirmationWasAuthenticated]", "Attributes[EffectiveDeliveryPolicy]", "Attributes[Endpoint]",
+			"Attributes[FifoTopic]", "Attributes[Owner]", "Attributes[PendingConfirmation]", "Attributes[Protocol]",
+			"Attributes[RawMessageDelivery]=false", "Attributes[SubscriptionArn]", "Attributes[SubscriptionPrincipal]",
+			"Attributes[SubscriptionsConfirmed]", "Attributes[SubscriptionsDeleted]", "Attributes[SubscriptionsPending]",
+			"Attributes[TopicArn]", "Attributes[TracingConfig]=PassThrough", "Attributes[EffectiveDeliveryPolicy]",
+			"Subscriptions.Owner", "Subscriptions.TopicArn", "Attributes[BeginningArchiveTime]",
+		},
 		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KMSMasterKeyRef": kind.AsItsTarget,

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts returns the facts about an SQSQueue that other packages use.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		NotSettings: []string{
+			"Attributes[ApproximateNumberOfMessages]", "Attributes[ApproximateNumberOfMessagesDelayed]",
+			"Attributes[ApproximateNumberOfMessagesNotVisible]", "Attributes[CreatedTimestamp]", "Attributes[FifoQueue]",
+			"Attributes[KmsDataKeyReusePeriodSeconds]=300", "Attributes[LastModifiedTimestamp]",
+			"Attributes[SqsManagedSseEnabled]=false",
+		},
 		Reach: kind.Everywhere,
 		OneValue: map[string]string{
 			"KMSMasterKeyRef": kind.AsItsTarget,

@@ -69,9 +69,10 @@ bed: ## Provide the test bed's control plane and AWS emulator, once, in the cach
 	@cd dev && go run ./bed -schemas
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, role, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
+generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, registrations, roles, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=charts/nexus-operator/files/crd
+	go run ./config/crd/lists .
 	$(CONTROLLER_GEN) rbac:roleName=nexus-operator paths=./internal/controller output:rbac:dir=config/rbac
 	go run ./config/admission
 	go run ./internal/metrics/document docs/metrics.md

@@ -20,11 +20,7 @@ package controller
 // +kubebuilder:rbac:groups=nexus.ai,resources=planrequests,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=nexus.ai,resources=planrequests/status,verbs=patch
 
-// AWS resources: users create them, and so do capabilities, which delete them too. The kinds of the second line are those that they
-// declare in dataServices.resources. Each is read before a write to AWS (ADR 0026). They own nothing.
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;certificates;cognitouserpools;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;kmskeys;podidentityassociations;route53hostedzones;route53recordsets;s3buckets;secretsmanagersecrets;snstopics;sqsqueues;ssmparametersets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsresources;dbsubnetgroups;ec2instances;ec2keypairs;ecrrepositories;ecsclusters;eksclusters;elasticacheclusters;elasticips;internetgateways;lambdafunctions;natgateways;rdsinstances;routetables;securitygroups;subnets;vpcs,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;awsresources/status;certificates/status;cognitouserpools/status;dbsubnetgroups/status;dynamodbtables/status;ec2instances/status;ec2keypairs/status;ecrrepositories/status;ecsclusters/status;eksclusters/status;elasticacheclusters/status;elasticips/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;internetgateways/status;kmskeys/status;lambdafunctions/status;natgateways/status;podidentityassociations/status;rdsinstances/status;route53hostedzones/status;route53recordsets/status;routetables/status;s3buckets/status;secretsmanagersecrets/status;securitygroups/status;snstopics/status;sqsqueues/status;ssmparametersets/status;subnets/status;vpcs/status,verbs=patch
+// The rights to AWS resources are those of all kinds: config/crd/lists writes their markers into zz_generated.rbac.go.
 
 // Security intents are read, and told whether they are known and valid.
 // +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintents,verbs=list;watch
@@ -95,8 +91,6 @@ package controller
 // The node of a pod that is not ready may be dead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
-
-// A namespace that we made is removed only when it holds no objects of others (docs/design/0060).
 
 // Events report the operator's actions; a patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

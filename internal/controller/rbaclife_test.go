@@ -27,6 +27,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,6 +35,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
@@ -43,7 +45,7 @@ import (
 )
 
 func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
-	_, port, err := net.SplitHostPort(freeAddress(t))
+	_, port, err := net.SplitHostPort(world.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,16 +97,6 @@ func (h *home) makeCilium() {
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "cilium"}}
 	d.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
 	h.make(d)
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // used counts the operator's requests since the start by the rights that they needed.
@@ -381,80 +373,54 @@ func (h *home) agent() {
 				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}})
 }
 
-// livesOfCredentials reads keys from a Secret and holds it while it is needed.
+// livesOfCredentials reads keys from a Secret and holds it while it is needed: by the examples of all kinds.
 func (h *home) livesOfCredentials() {
 	h.Helper()
 	p, s, b := keyed("right-keys")
+	p.Spec.PermissionsBoundaryARN = "arn:aws:iam::123456789012:policy/nexus-boundary" // for roles with policies of users
 	h.create(s, p)
 	h.shows(p, "Ready", "True", "Authenticated")
-	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: p.Namespace} }
-	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: p.Name}}
-	network := v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "network"}}
-	vpc := &v1alpha1.VPC{ObjectMeta: named("network"), Spec: v1alpha1.VPCSpec{CommonSpec: common, CIDRBlock: "10.0.0.0/16"}}
-	zones := []string{"ap-southeast-1a", "ap-southeast-1b"} // a DB subnet group needs two
-	others := []client.Object{
-		b,
-		&v1alpha1.Subnet{ObjectMeta: named("subnet"),
-			Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.1.0/24", AvailabilityZone: zones[0]}},
-		&v1alpha1.Subnet{ObjectMeta: named("other-subnet"),
-			Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.2.0/24", AvailabilityZone: zones[1]}},
-		&v1alpha1.SecurityGroup{ObjectMeta: named("group"),
-			Spec: v1alpha1.SecurityGroupSpec{CommonSpec: common, VPCReference: network, GroupName: "rights", Description: "rights"}},
-		&v1alpha1.InternetGateway{ObjectMeta: named("gateway"), Spec: v1alpha1.InternetGatewaySpec{CommonSpec: common, VPCRef: network.VPCRef}},
-		&v1alpha1.RouteTable{ObjectMeta: named("routes"), Spec: v1alpha1.RouteTableSpec{CommonSpec: common, VPCReference: network}},
-		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: common}},
-		&v1alpha1.NATGateway{ObjectMeta: named("nat"),
-			Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
-		&v1alpha1.ECRRepository{ObjectMeta: named("shop"), Spec: v1alpha1.ECRRepositorySpec{CommonSpec: common, RepositoryName: "roles/shop"}},
-		&v1alpha1.ElastiCacheCluster{ObjectMeta: named("cache"),
-			Spec: v1alpha1.ElastiCacheClusterSpec{CommonSpec: common, ClusterID: "roles-cache", Engine: "memcached", NodeType: "cache.t4g.micro"}},
-		&v1alpha1.ECSCluster{ObjectMeta: named("tasks"), Spec: v1alpha1.ECSClusterSpec{CommonSpec: common, ClusterName: "roles-tasks"}},
-		&v1alpha1.EKSCluster{ObjectMeta: named("platform"),
-			Spec: v1alpha1.EKSClusterSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
-				ClusterName: "roles-platform", RoleRef: &v1alpha1.ObjectReference{Name: "app"},
-				VPCConfig: &v1alpha1.EKSVPCConfig{SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}}},
-		&v1alpha1.LambdaFunction{ObjectMeta: named("function"),
-			Spec: v1alpha1.LambdaFunctionSpec{CommonSpec: common, FunctionName: "roles-function", RoleRef: &v1alpha1.ObjectReference{Name: "app"},
-				Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}},
-		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"),
-			Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
-		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"),
-			Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"},
-				Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},
-		&v1alpha1.EC2KeyPair{ObjectMeta: named("login"), Spec: v1alpha1.EC2KeyPairSpec{CommonSpec: common,
-			PublicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}},
-		&v1alpha1.EC2Instance{ObjectMeta: named("server"),
-			Spec: v1alpha1.EC2InstanceSpec{CommonSpec: common, ImageID: "ami-12c6146b", InstanceType: "t3.micro",
-				SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}}},
-		&v1alpha1.DBSubnetGroup{ObjectMeta: named("databases"), Spec: v1alpha1.DBSubnetGroupSpec{CommonSpec: common, DBSubnetGroupName: "rights",
-			SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}},
-		&v1alpha1.RDSInstance{ObjectMeta: named("database"),
-			Spec: v1alpha1.RDSInstanceSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
-				DBInstanceIdentifier: "rights", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "rights",
-				ManageMasterUserPassword: new(true), SkipFinalSnapshot: true}},
-		&v1alpha1.SQSQueue{ObjectMeta: named("queue"), Spec: v1alpha1.SQSQueueSpec{CommonSpec: common, QueueName: "rights"}},
-		&v1alpha1.SNSTopic{ObjectMeta: named("topic"), Spec: v1alpha1.SNSTopicSpec{CommonSpec: common, TopicName: "rights"}},
-		&v1alpha1.CognitoUserPool{ObjectMeta: named("users"),
-			Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef,
-				DeletionPolicy: v1alpha1.DeletionDelete}, PoolName: "rights"}},
-		&v1alpha1.Certificate{ObjectMeta: named("certificate"),
-			Spec: v1alpha1.CertificateSpec{CommonSpec: common, DomainName: "life.example.com"}},
-		&v1alpha1.IAMRole{ObjectMeta: named("app"), Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "rights-app",
-			PodIdentity: &v1alpha1.IAMRolePodIdentity{ClusterName: "production", ServiceAccount: "app"}}},
-		&v1alpha1.PodIdentityAssociation{ObjectMeta: named("app"),
-			Spec: v1alpha1.PodIdentityAssociationSpec{CommonSpec: common, ClusterName: "production", Namespace: p.Namespace, ServiceAccount: "app",
-				RoleRef: &v1alpha1.ObjectReference{Name: "app"}}},
-		streamOf("stream", p.Namespace, p.Name),
-		&v1alpha1.KMSKey{ObjectMeta: named("key"),
-			Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
-	}
-	h.create(append(others, vpc)...)
-	for _, o := range append(others, vpc) {
+	all := append(h.examples(p), b)
+	h.create(all...)
+	for _, o := range all {
 		h.shows(o, "Ready", "True", "Ready")
 	}
-	h.remove(others...)
-	h.remove(vpc)
+	h.remove(all...)
 	h.remove(p, s)
+}
+
+// examples returns the examples of AWS kinds as objects of a provider, in its namespace.
+func (h *home) examples(p *v1alpha1.AWSProvider) []client.Object {
+	h.Helper()
+	manifests, err := world.ReadManifests("../../examples/aws")
+	if err != nil || len(manifests) == 0 {
+		h.Fatalf("%d examples, %v", len(manifests), err)
+	}
+	var out []client.Object
+	for _, u := range manifests {
+		if u.GetKind() == "AWSProvider" {
+			continue
+		}
+		typed, err := h.c.Scheme().New(u.GroupVersionKind())
+		if err == nil {
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed)
+		}
+		if err != nil {
+			h.Fatal(err)
+		}
+		o := typed.(v1alpha1.Resource)
+		o.SetNamespace(p.Namespace)
+		o.SetAnnotations(map[string]string{wellknown.AnnotationDeleteData: o.GetName()})
+		o.CommonSpec().ProviderRef.Name = p.Name
+		switch o := typed.(type) {
+		case *v1alpha1.PodIdentityAssociation: // only for ServiceAccounts of the namespace
+			o.Spec.Namespace = p.Namespace
+		case *v1alpha1.IAMRole: // those of AWS, which the emulator loads only for the demo
+			o.Spec.ManagedPolicyArns = nil
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // keyed is a provider with credentials in a Secret, and a bucket by it.

@@ -358,7 +358,11 @@ func (x *tool) allReady(manifests string) {
 		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
 			x.Fatal(err)
 		}
-		r := ofKind[o.Kind]()
+		typed, err := x.Client.Scheme().New(v1alpha1.GroupVersion.WithKind(o.Kind))
+		if err != nil {
+			x.Fatal(err)
+		}
+		r := typed.(v1alpha1.Resource)
 		r.SetNamespace(x.Namespace)
 		r.SetName(o.Metadata.Name)
 		if err := x.Get(r); err != nil {
@@ -366,27 +370,6 @@ func (x *tool) allReady(manifests string) {
 		}
 		x.Ready(r)
 	}
-}
-
-var ofKind = map[string]func() v1alpha1.Resource{
-	"AWSResource":          func() v1alpha1.Resource { return &v1alpha1.AWSResource{} },
-	"S3Bucket":             func() v1alpha1.Resource { return &v1alpha1.S3Bucket{} },
-	"DynamoDBTable":        func() v1alpha1.Resource { return &v1alpha1.DynamoDBTable{} },
-	"IAMRole":              func() v1alpha1.Resource { return &v1alpha1.IAMRole{} },
-	"SecretsManagerSecret": func() v1alpha1.Resource { return &v1alpha1.SecretsManagerSecret{} },
-	"GlueDatabase":         func() v1alpha1.Resource { return &v1alpha1.GlueDatabase{} },
-	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
-	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
-	"ElastiCacheCluster":   func() v1alpha1.Resource { return &v1alpha1.ElastiCacheCluster{} },
-	"ECSCluster":           func() v1alpha1.Resource { return &v1alpha1.ECSCluster{} },
-	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
-	"Route53HostedZone":    func() v1alpha1.Resource { return &v1alpha1.Route53HostedZone{} },
-	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },
-	"Certificate":          func() v1alpha1.Resource { return &v1alpha1.Certificate{} },
-	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
-	"SSMParameterSet":      func() v1alpha1.Resource { return &v1alpha1.SSMParameterSet{} },
-	"KMSKey":               func() v1alpha1.Resource { return &v1alpha1.KMSKey{} },
-	"SNSTopic":             func() v1alpha1.Resource { return &v1alpha1.SNSTopic{} },
 }
 
 func TestImport_FindsResourcesByTheirTags(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// settingsIn returns the names of the settings among members that nothing read, without those that its kind or notSettings lists, and without
-// those that the object declares in other words. They contain no values, because those may be secret.
+// settingsIn returns the names of the settings among members that nothing read, without those that the kind or notSettings lists, and
+// without those that the object declares in other words. They contain no values, because those may be secret.
 func settingsIn(ofKind []string, unread []answers.Member, said map[string]bool) []string {
 	var out, whole []string
 	for _, m := range unread {

@@ -348,7 +348,8 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 	victim := b.victims()
 	b.guards(keeper)
 	tenant := b.Tenant(b.Namespace)
-	rows := slices.Concat(attacksOnEveryKind(b.Client.Scheme()), attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities,
+	rows := slices.Concat(attacksOnEveryKind(b.Client.Scheme()),
+		attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities,
 		attacksByPlans, attacksOnIntents, attacksOfKeepers,
 		attacksOfSpelling, attacksByPassing, attacksByRecords, attacksOnPods, attacksByLoad)
 	if len(rows) < leastAttacks {

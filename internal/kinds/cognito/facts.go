@@ -7,39 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // userPoolFacts returns the facts about a CognitoUserPool that other packages use.
 func userPoolFacts() kind.Facts {
 	return kind.Facts{
-		NotSettings: []string{
-			"cognitoidentityprovider.ListUserPoolClients", "cognitoidentityprovider.ListUserPools", "UserPool.Status",
-			"UserPool.AdminCreateUserConfig.UnusedAccountValidityDays=7",
-			"UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your username is {username} and temporary password is {####}*",
-			"UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your temporary password", "UserPool.EstimatedNumberOfUsers",
-			"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Name",
-			"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Priority=1",
-			"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Name",
-			"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Priority=2",
-			"UserPool.EmailConfiguration.EmailSendingAccount=COGNITO_DEFAULT",
-			"UserPool.EmailVerificationMessage=Your verification code is {####}. ",
-			"UserPool.EmailVerificationSubject=Your verification code",
-			"UserPool.SmsVerificationMessage=Your verification code is {####}. ",
-			"UserPool.VerificationMessageTemplate.DefaultEmailOption=CONFIRM_WITH_CODE",
-			"UserPool.VerificationMessageTemplate.EmailMessage=Your verification code is {####}. ",
-			"UserPool.VerificationMessageTemplate.EmailSubject=Your verification code",
-			"UserPool.VerificationMessageTemplate.SmsMessage=Your verification code is {####}. ", "UserPool.UserPoolTier=ESSENTIALS",
-			"UserPool.Policies.SignInPolicy.AllowedFirstAuthFactors=PASSWORD", "UserPool.MfaConfiguration",
-			// Each pool has the standard attributes of OpenID Connect: those of users begin with custom: or dev:.
-			"UserPool.SchemaAttributes[address]", "UserPool.SchemaAttributes[birthdate]", "UserPool.SchemaAttributes[email]",
-			"UserPool.SchemaAttributes[email_verified]", "UserPool.SchemaAttributes[family_name]", "UserPool.SchemaAttributes[gender]",
-			"UserPool.SchemaAttributes[given_name]", "UserPool.SchemaAttributes[identities]", "UserPool.SchemaAttributes[locale]",
-			"UserPool.SchemaAttributes[middle_name]", "UserPool.SchemaAttributes[name]", "UserPool.SchemaAttributes[nickname]",
-			"UserPool.SchemaAttributes[phone_number]", "UserPool.SchemaAttributes[phone_number_verified]",
-			"UserPool.SchemaAttributes[picture]", "UserPool.SchemaAttributes[preferred_username]", "UserPool.SchemaAttributes[profile]",
-			"UserPool.SchemaAttributes[sub]", "UserPool.SchemaAttributes[updated_at]", "UserPool.SchemaAttributes[website]",
-			"UserPool.SchemaAttributes[zoneinfo]", "UserPoolClient.ClientId", "UserPoolClient.AuthSessionValidity=3",
-			"UserPoolClient.EnableTokenRevocation=true", "UserPoolClient.ExplicitAuthFlows=ALLOW_REFRESH_TOKEN_AUTH",
-			"UserPoolClient.PreventUserExistenceErrors=ENABLED", "UserPoolClient.RefreshTokenValidity=30",
-			"UserPoolClient.SupportedIdentityProviders=COGNITO",
-		},
+		NotSettings: notSettings(),
 		Schemas: kind.Schemas{
-			Types: []string{"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup"},
+			Types: []string{
+				"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup"},
 			Properties: map[string]map[string]string{
 				"AWS::Cognito::UserPool": {
 					"EmailAuthenticationMessage EmailAuthenticationSubject": "as emailMFAConfiguration",
@@ -85,5 +56,40 @@ func userPoolFacts() kind.Facts {
 				"aws_cognito_user_pool_domain",
 			},
 		},
+	}
+}
+
+// notSettings returns Facts.NotSettings of a CognitoUserPool.
+func notSettings() []string {
+	return []string{
+		"cognitoidentityprovider.ListUserPoolClients", "cognitoidentityprovider.ListUserPools", "UserPool.Status",
+		"UserPool.AdminCreateUserConfig.UnusedAccountValidityDays=7",
+		"UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your username is {username} and temporary password is {####}*",
+		"UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your temporary password", "UserPool.EstimatedNumberOfUsers",
+		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Name",
+		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Priority=1",
+		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Name",
+		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Priority=2",
+		"UserPool.EmailConfiguration.EmailSendingAccount=COGNITO_DEFAULT",
+		"UserPool.EmailVerificationMessage=Your verification code is {####}. ",
+		"UserPool.EmailVerificationSubject=Your verification code",
+		"UserPool.SmsVerificationMessage=Your verification code is {####}. ",
+		"UserPool.VerificationMessageTemplate.DefaultEmailOption=CONFIRM_WITH_CODE",
+		"UserPool.VerificationMessageTemplate.EmailMessage=Your verification code is {####}. ",
+		"UserPool.VerificationMessageTemplate.EmailSubject=Your verification code",
+		"UserPool.VerificationMessageTemplate.SmsMessage=Your verification code is {####}. ", "UserPool.UserPoolTier=ESSENTIALS",
+		"UserPool.Policies.SignInPolicy.AllowedFirstAuthFactors=PASSWORD", "UserPool.MfaConfiguration",
+		// Each pool has the standard attributes of OpenID Connect: those of users begin with custom: or dev:.
+		"UserPool.SchemaAttributes[address]", "UserPool.SchemaAttributes[birthdate]", "UserPool.SchemaAttributes[email]",
+		"UserPool.SchemaAttributes[email_verified]", "UserPool.SchemaAttributes[family_name]", "UserPool.SchemaAttributes[gender]",
+		"UserPool.SchemaAttributes[given_name]", "UserPool.SchemaAttributes[identities]", "UserPool.SchemaAttributes[locale]",
+		"UserPool.SchemaAttributes[middle_name]", "UserPool.SchemaAttributes[name]", "UserPool.SchemaAttributes[nickname]",
+		"UserPool.SchemaAttributes[phone_number]", "UserPool.SchemaAttributes[phone_number_verified]",
+		"UserPool.SchemaAttributes[picture]", "UserPool.SchemaAttributes[preferred_username]", "UserPool.SchemaAttributes[profile]",
+		"UserPool.SchemaAttributes[sub]", "UserPool.SchemaAttributes[updated_at]", "UserPool.SchemaAttributes[website]",
+		"UserPool.SchemaAttributes[zoneinfo]", "UserPoolClient.ClientId", "UserPoolClient.AuthSessionValidity=3",
+		"UserPoolClient.EnableTokenRevocation=true", "UserPoolClient.ExplicitAuthFlows=ALLOW_REFRESH_TOKEN_AUTH",
+		"UserPoolClient.PreventUserExistenceErrors=ENABLED", "UserPoolClient.RefreshTokenValidity=30",
+		"UserPoolClient.SupportedIdentityProviders=COGNITO",
 	}
 }

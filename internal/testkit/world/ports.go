@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
@@ -52,9 +51,9 @@ func reservePort() (*portLock, error) {
 
 func (l *portLock) release() { l.file.Close() }
 
-// FreeAddress returns an address of this machine on which a test may start a server. Until the end of the test, no world and no other caller
-// gets its port, and no outgoing connection of another process has it.
-func FreeAddress(t testing.TB) string {
+// FreeAddress returns an address of this machine on which a test may start a server. Until the end of the test, no world and no other
+// caller gets its port, and no outgoing connection of another process has it.
+func FreeAddress(t cleaner) string {
 	t.Helper()
 	address, release, err := ReserveAddress()
 	if err != nil {

@@ -27,6 +27,12 @@ type tester interface {
 	Fatal(args ...any)
 }
 
+// cleaner is a tester that ends what a test began.
+type cleaner interface {
+	tester
+	Cleanup(end func())
+}
+
 // Main runs the tests of a package and stops the world that they share. Call it
 // from TestMain; the world starts with the first call of Shared, so that tests
 // which do not need it do not wait for it.

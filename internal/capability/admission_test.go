@@ -13,10 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/client-go/dynamic"
 	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/config/crd"
@@ -49,11 +48,11 @@ func newAdmission(t *testing.T) admission {
 		}
 		return rules{schemas}
 	}
-	client, err := dynamic.NewForConfig(world.Shared(t).Config())
+	c, err := client.New(world.Shared(t).Config(), client.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return server{client}
+	return server{c}
 }
 
 // rules evaluates the schemas of the definitions.
@@ -99,49 +98,31 @@ func isInvalid(err error) bool {
 }
 
 // server creates objects on a real API server, without keeping them and with unknown fields refused.
-type server struct{ client dynamic.Interface }
-
-// plurals of the kinds, so that this test needs no discovery.
-var plurals = map[string]string{
-	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "AWSResource": "awsresources", "VPC": "vpcs", "SQSQueue": "sqsqueues", "KMSKey": "kmskeys", "PodIdentityAssociation": "podidentityassociations", "ElastiCacheCluster": "elasticacheclusters", "Certificate": "certificates", "LambdaFunction": "lambdafunctions", "ECSCluster": "ecsclusters", "EKSCluster": "eksclusters", "CognitoUserPool": "cognitouserpools", "SNSTopic": "snstopics", "RouteTable": "routetables", "InternetGateway": "internetgateways", "SecurityGroup": "securitygroups", "Subnet": "subnets", "NATGateway": "natgateways", "ECRRepository": "ecrrepositories", "Route53HostedZone": "route53hostedzones", "Route53RecordSet": "route53recordsets", "EC2KeyPair": "ec2keypairs", "EC2Instance": "ec2instances", "ElasticIP": "elasticips", "DBSubnetGroup": "dbsubnetgroups", "RDSInstance": "rdsinstances", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
-	"GlueDatabase": "gluedatabases", "GlueTable": "gluetables", "GlueCrawler": "gluecrawlers", "SSMParameterSet": "ssmparametersets",
-	"SecretsManagerSecret": "secretsmanagersecrets", "IAMRole": "iamroles", "Namespace": "namespaces", "ServiceAccount": "serviceaccounts",
-	"ConfigMap": "configmaps", "Deployment": "deployments", "Job": "jobs", "CronJob": "cronjobs", "PodDisruptionBudget": "poddisruptionbudgets", "HorizontalPodAutoscaler": "horizontalpodautoscalers", "Service": "services", "Ingress": "ingresses",
-	"SecurityIntentBinding": "securityintentbindings", "SecurityIntent": "securityintents",
-}
+type server struct{ client client.Client }
 
 func (s server) admit(o *unstructured.Unstructured) error {
-	gvk := o.GroupVersionKind()
-	resources := s.client.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: plurals[gvk.Kind]})
-	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
 	o = o.DeepCopy()
 	o.SetUID("")
-	var err error
-	if gvk.Kind == "Namespace" || gvk.Kind == "SecurityIntent" {
-		_, err = resources.Create(context.Background(), o, options)
-	} else {
+	if kind := o.GetKind(); kind != "Namespace" && kind != "SecurityIntent" {
 		o.SetNamespace("default") // the only one that is sure to be there
-		_, err = resources.Namespace("default").Create(context.Background(), o, options)
 	}
-	return err
+	return s.client.Create(context.Background(), o, client.DryRunAll, client.FieldValidation(metav1.FieldValidationStrict))
 }
 
 func (s server) change(t *testing.T, from, to *unstructured.Unstructured) error {
 	t.Helper()
-	c := s.client.Resource(nexusv1.GroupVersion.WithResource(plurals[from.GetKind()])).Namespace(from.GetNamespace())
-	live, err := c.Create(context.Background(), from, metav1.CreateOptions{})
-	if err != nil {
+	live := from.DeepCopy()
+	if err := s.client.Create(context.Background(), live); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := c.Delete(context.Background(), live.GetName(), metav1.DeleteOptions{}); err != nil {
+		if err := s.client.Delete(context.Background(), live); err != nil {
 			t.Error(err)
 		}
 	}()
 	to = to.DeepCopy()
 	to.SetResourceVersion(live.GetResourceVersion())
-	_, err = c.Update(context.Background(), to, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
-	return err
+	return s.client.Update(context.Background(), to, client.DryRunAll)
 }
 
 func manifest(t fatal, c *nexusv1.NexusAICapability) *unstructured.Unstructured {

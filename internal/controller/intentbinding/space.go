@@ -4,11 +4,11 @@ package intentbinding
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"hash"
 	"hash/fnv"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"sync"
@@ -320,25 +320,27 @@ func (r *Reconciler) lists(ctx context.Context, namespace string) ([]client.Obje
 // inputHash identifies a set of things, in whatever order they are added.
 type inputHash struct{ sum, count uint64 }
 
+// inputSeed is of this process, as all hashes are. Hashes are added: those of FNV would cancel each other, because they mix the last bytes too
+// little. Two objects whose generations rose together then looked unchanged.
+var inputSeed = maphash.MakeSeed()
+
+// declaredObject identifies an object as it was declared.
+type declaredObject struct {
+	uid        types.UID
+	generation int64
+	isDeleting bool
+}
+
 // addObject adds an object as it was declared.
 func (u *inputHash) addObject(o metav1.Object) {
-	h := fnv.New64a()
-	var number [9]byte
-	binary.LittleEndian.PutUint64(number[:], uint64(o.GetGeneration()))
-	if o.GetDeletionTimestamp() != nil {
-		number[8] = 1
-	}
-	_, _ = h.Write([]byte(o.GetUID())) // a hash never fails
-	_, _ = h.Write(number[:])
-	u.sum += h.Sum64()
-	u.count++
+	u.addSum(maphash.Comparable(inputSeed, declaredObject{o.GetUID(), o.GetGeneration(), o.GetDeletionTimestamp() != nil}))
 }
 
 // add adds plain values.
-func (u *inputHash) add(values ...any) {
-	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, values...) // a hash never fails
-	u.sum += h.Sum64()
+func (u *inputHash) add(values ...any) { u.addSum(maphash.String(inputSeed, fmt.Sprint(values...))) }
+
+func (u *inputHash) addSum(sum uint64) {
+	u.sum += sum
 	u.count++
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/iam"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/kms"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/lambda"
+	"github.com/nexus-operator/nexus-operator/internal/emulator/services/logs"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/plain"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/rds"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/services/route53"
@@ -46,6 +47,7 @@ type Services struct {
 	ECS         *ecs.Service
 	EKS         *eks.Service
 	Lambda      *lambda.Service
+	Logs        *logs.Service
 	Route53     *route53.Service
 	ACM         *acm.Service
 	Tag         *tag.Service
@@ -60,12 +62,12 @@ func newServices() *Services {
 	s := &Services{
 		S3: &s3.Service{}, DynamoDB: &dynamodb.Service{}, SSM: &ssm.Service{}, SQS: &sqs.Service{}, SNS: &sns.Service{}, RDS: &rds.Service{},
 		ElastiCache: &elasticache.Service{}, EC2: &ec2.Service{}, ECS: &ecs.Service{}, EKS: &eks.Service{}, Lambda: &lambda.Service{},
-		Route53: &route53.Service{}, ACM: &acm.Service{}, Tag: &tag.Service{},
+		Logs: &logs.Service{}, Route53: &route53.Service{}, ACM: &acm.Service{}, Tag: &tag.Service{},
 	}
 	s.list = append([]proxy.Service{
 		s.S3, &iam.Service{}, s.DynamoDB, &glue.Service{}, s.SSM, &secretsmanager.Service{}, &cognito.Service{}, s.SQS, s.SNS, s.RDS,
 		s.ElastiCache,
-		s.EC2, &ecr.Service{}, s.ECS, s.EKS, s.Lambda, &kms.Service{}, s.Route53, s.ACM, &sts.Service{}, s.Tag, &elb.Service{},
+		s.EC2, &ecr.Service{}, s.ECS, s.EKS, s.Lambda, s.Logs, &kms.Service{}, s.Route53, s.ACM, &sts.Service{}, s.Tag, &elb.Service{},
 		&cloudformation.Service{}, &bedrock.Service{},
 	}, plain.Services()...)
 	return s

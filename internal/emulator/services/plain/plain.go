@@ -25,8 +25,6 @@ func Services() []proxy.Service {
 			Namings:    map[string]proxy.Naming{"events rule/*": {Members: []string{"Name", "Rule"}}},
 			Dependents: []proxy.Dependent{proxy.Tagging("events:PutRule", "events:TagResource", "events rule/*")},
 		}}},
-		&Service{facts: proxy.Facts{Prefix: "logs", Requests: proxy.RequestFacts{Keys: []string{"LogGroupName", "logGroupName"}},
-			Writes: proxy.WriteFacts{IdempotentCreates: []string{"CreateLogGroup"}, TagReads: []proxy.TagRead{{Op: "ListTags*", Where: "tags"}}}}},
 		&Service{facts: proxy.Facts{Prefix: "ses", Requests: proxy.RequestFacts{SigningNames: []string{"email"}}}},
 	}
 }

@@ -311,6 +311,11 @@ var otherRows = []row{
 	{service: "ecr", code: "RepositoryAlreadyExists", class: Exists},
 	{service: "ecr", code: "RepositoryNotEmpty", class: NotEmpty},
 	{service: "ecr", code: "Kms|InvalidTagParameter", class: Invalid},
+	{service: "cloudwatchlogs", code: "ResourceNotFound", class: NotFound},
+	{service: "cloudwatchlogs", code: "ResourceAlreadyExists", class: Exists},
+	// The name is all that the request says.
+	{service: "cloudwatchlogs", operation: "DeleteLogGroup", code: "Validation", class: Protected},
+	{service: "cloudwatchlogs", code: "InvalidOperation", class: Invalid},
 	{service: "route53", code: "NoSuchHostedZone|NoSuchHealthCheck|VPCAssociationNotFound", class: NotFound},
 	{service: "route53", code: "HostedZoneAlreadyExists", class: Exists},
 	{service: "route53", code: "InvalidPaginationToken", class: Transient},

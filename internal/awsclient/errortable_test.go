@@ -453,6 +453,11 @@ var answers = []struct {
 	{"EKS", "CreateCluster", "InvalidParameterException", "IAM role's policy must include the `ec2:DescribeSubnets` action", 400, Propagating},
 	{"EKS", "CreateCluster", "InvalidParameterException", "The subnet ID 'subnet-1' does not exist (Service: AmazonEKS)", 400, Missing},
 
+	{"CloudWatch Logs", "PutRetentionPolicy", "ResourceNotFoundException", "The specified log group does not exist.", 400, NotFound},
+	{"CloudWatch Logs", "CreateLogGroup", "ResourceAlreadyExistsException", "The specified log group already exists", 400, Exists},
+	{"CloudWatch Logs", "DeleteLogGroup", "ValidationException", "", 400, Protected},
+	{"CloudWatch Logs", "PutLogGroupDeletionProtection", "InvalidOperationException", "", 400, Invalid},
+
 	{"STS", "AssumeRole", "AccessDenied", "", 403, Denied},
 	{"STS", "AssumeRole", "ExpiredToken", "", 403, Expired},
 	{"STS", "AssumeRoleWithWebIdentity", "InvalidIdentityToken", "", 400, Unauthenticated},

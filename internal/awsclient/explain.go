@@ -62,7 +62,7 @@ func (w *identityWords) explain(err error, action string) error {
 // actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy:
 // docs.aws.amazon.com/service-authorization/latest/reference.
 var actionPrefixes = map[string]string{
-	"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
+	"cloudcontrol": "cloudformation", "cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
 	"elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3",
 }
 

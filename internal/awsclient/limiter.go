@@ -55,6 +55,7 @@ var defaultLimits = Limits{
 	"lambda":                  {PerSecond: 15, Burst: 30},
 	"route53":                 {PerSecond: 5, Burst: 5},
 	"cloudfront":              {PerSecond: 5, Burst: 10},
+	"cloudwatchlogs":          {PerSecond: 10, Burst: 10}, // docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
 	"organizations":           {PerSecond: 2, Burst: 5},
 	// AWS publishes no rate of Cloud Control API. Other clients are throttled at 25 calls a second (github.com/ekristen/aws-nuke/pull/510).
 	"cloudcontrol":   {PerSecond: 20, Burst: 40},

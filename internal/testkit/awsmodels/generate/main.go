@@ -143,7 +143,8 @@ func write(file string, table any) error {
 }
 
 // folders are the names of botocore where they differ from those of the SDK.
-var folders = map[string]string{"cognitoidentityprovider": "cognito-idp", "eventbridge": "events", "elasticloadbalancingv2": "elbv2"}
+var folders = map[string]string{"cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
+	"elasticloadbalancingv2": "elbv2"}
 
 func generateErrors(botocore, version, file string) error {
 	called, err := awsmodels.Called(".")

@@ -30,7 +30,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, _, err := Operator([]kind.Meta{{
 		Reads: []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider",
-			"cognito-idp:ListUserPools"},
+			"cognito-idp:ListUserPools", "logs:DescribeLogGroups"},
 		Writes: []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable",
 			"ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster",
 			"elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole",
@@ -38,7 +38,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 			"secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet",
 			"ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair",
 			"rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance",
-			"sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository",
+			"sqs:CreateQueue", "logs:DeleteLogGroup", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository",
 			"sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
@@ -74,6 +74,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"cognito-idp:DeleteUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"sns:Unsubscribe":                "[*] map[]",
 		"sqs:CreateQueue":                "[arn:aws:sqs:eu-west-1:123456789012:team-*] map[]",
+		"logs:DeleteLogGroup":            "[arn:aws:logs:eu-west-1:123456789012:log-group:team-*] map[]",
+		"logs:DescribeLogGroups":         "[*] map[]",
 		"route53:CreateHostedZone":       "[*] map[]",
 		"route53:GetChange":              "[arn:aws:route53:::change/*] map[]",
 		"route53:DeleteHostedZone":       "[arn:aws:route53:::hostedzone/*] map[]",

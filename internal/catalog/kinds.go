@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/lambda"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/logs"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/rds"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/route53"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
@@ -49,6 +50,7 @@ func Kinds() []engine.Entry {
 		engine.For(eks.NewCluster),
 		engine.For(elasticache.NewCluster),
 		engine.For(lambda.NewFunction),
+		engine.For(logs.NewGroup),
 		engine.For(route53.NewHostedZone),
 		engine.For(route53.NewRecordSet),
 		engine.For(ec2.NewRouteTable),

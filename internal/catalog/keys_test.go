@@ -20,6 +20,7 @@ var earlierKeys = map[string]struct {
 	"SNSTopic":             {true, "messages whose delivery is tried again stay encrypted with the key that they were published with"},
 	"SecretsManagerSecret": {true, "a version of the secret stays encrypted with the key that it was put with"},
 	"SSMParameterSet":      {true, "a parameter without a declared key keeps the one that it has"},
+	"LogGroup":             {true, "events stay encrypted with the key that they were received with"},
 	"LambdaFunction":       {true, "published versions and their snapshots keep the key of their time"},
 	"EC2Instance":          {true, "EC2 does not describe the keys of volumes with the instance, so that no look proves which key they have"},
 	"AWSResource":          {true, "a resource of any type may keep data under an earlier key"},

@@ -140,7 +140,7 @@ func actionsOf(e engine.Entry) []string {
 }
 
 // sdkNames are the names of services in the SDK, where IAM has others.
-var sdkNames = map[string]string{"cognito-idp": "cognitoidentityprovider", "tag": "resourcegroupstaggingapi"}
+var sdkNames = map[string]string{"cognito-idp": "cognitoidentityprovider", "logs": "cloudwatchlogs", "tag": "resourcegroupstaggingapi"}
 
 // errorsOf is the row of a kind about the errors of its operations. Some actions of S3 and IAM have other names than the operations.
 func errorsOf(t *testing.T, e engine.Entry, models awsmodels.Table) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/acm"
 	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -47,7 +48,7 @@ var clients = map[string]any{
 	"ecr": &ecr.Client{},
 	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{},
 	"glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
-	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{},
+	"lambda": &lambda.Client{}, "logs": &cloudwatchlogs.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{},
 	"secretsmanager": &secretsmanager.Client{},
 	"tag":            &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{},
 	"sts": &sts.Client{},

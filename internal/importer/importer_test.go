@@ -79,6 +79,8 @@ func TestFromARN_NamesWhatTheKindIdentifies(t *testing.T) {
 		"arn:aws:elasticache" + of + "replicationgroup:sessions":           "",
 		"arn:aws:lambda" + of + "function:orders":                          "LambdaFunction/orders",
 		"arn:aws:lambda" + of + "function:orders:1":                        "",
+		"arn:aws:logs" + of + "log-group:/team/shop":                      "LogGroup//team/shop",
+		"arn:aws:logs" + of + "log-group:/team/shop:log-stream:a":         "",
 		"arn:aws:glue" + of + "crawler/calls":                              "GlueCrawler/calls",
 		"arn:aws:glue" + of + "database/lake":                              "GlueDatabase/lake",
 		"arn:aws:glue" + of + "table/lake/calls":                           "GlueTable/lake/calls",

@@ -149,18 +149,18 @@ func TestFromTerraform_TellsDeposedAndTaintedInstances(t *testing.T) {
 }
 
 func TestFromTerraform_NamesWhatDependsOnTheUndeclared(t *testing.T) {
-	const policy, group = "arn:aws:iam::123456789012:policy/uploads", "arn:aws:logs:eu-west-1:123456789012:log-group:exec"
+	const policy, names = "arn:aws:iam::123456789012:policy/uploads", "arn:aws:servicediscovery:eu-west-1:123456789012:namespace/ns-a"
 	state, err := FromTerraform(catalog.Kinds(), nil, stateOf(t,
 		instances("aws_iam_role", attributes{"name": "uploader", "arn": "arn:aws:iam::123456789012:role/uploader"},
 			attributes{"name": "reader", "managed_policy_arns": []any{policy}}, attributes{"name": "other"}),
 		instances("aws_s3_bucket", attributes{"bucket": "uploader"}),
 		instances("aws_iam_policy", attributes{"id": policy, "arn": policy, "name": "uploads"}),
 		instances("aws_iam_role_policy_attachment", attributes{"id": "uploader-2026", "role": "uploader", "policy_arn": policy}),
-		instances("aws_cloudwatch_log_group", attributes{"id": "exec", "arn": group}),
+		instances("aws_service_discovery_http_namespace", attributes{"id": "ns-a", "arn": names}),
 		instances("aws_network_acl", attributes{"id": "acl-0a1b2c3d", "arn": "arn:aws:ec2:eu-west-1:123456789012:network-acl/acl-0a1b2c3d"}),
-		instances("aws_ecs_cluster", attributes{"name": "shop", "configuration": []any{map[string]any{"log": group}}})))
+		instances("aws_ecs_cluster", attributes{"name": "shop", "configuration": []any{map[string]any{"namespace": names}}})))
 	want := []string{"aws_iam_policy.x: passed over, no kind declares it; keep it, because it is used by IAMRole/uploader, IAMRole/reader",
-		"aws_cloudwatch_log_group.x: passed over, no kind declares it; keep it, because it is used by ECSCluster/shop",
+		"aws_service_discovery_http_namespace.x: passed over, no kind declares it; keep it, because it is used by ECSCluster/shop",
 		"aws_network_acl.x: passed over, no kind declares it"}
 	if err != nil || !slices.Equal(state.PassedOver, want) {
 		t.Errorf("%q, %v", state.PassedOver, err)

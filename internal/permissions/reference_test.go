@@ -22,6 +22,7 @@ var decisions = map[string]string{
 	"elasticache:CreateCacheCluster s3:GetObject":               "only from a snapshot file, for which there is no field",
 	"elasticache:DeleteCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
 	"elasticache:DeleteCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
+	"cloudwatchlogs CreateLogGroup logs:TagLogGroup":            "either this or logs:TagResource, which is granted",
 	"eventbridge PutRule events:PutRule":                        "only nexusctl makes rules, with the rights of the installer",
 	"eventbridge PutRule events:TagResource":                    "only nexusctl makes rules, with the rights of the installer",
 	"iam:AddRoleToInstanceProfile iam:PassRole":                 "granted for ec2.amazonaws.com, which gets the role",

@@ -16,7 +16,7 @@ import (
 )
 
 // prefixes are the names of services in IAM where they differ from the SDK's.
-var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp",
+var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp",
 	"elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
 // emulated returns a proxy with all services and without a moto.

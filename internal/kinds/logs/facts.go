@@ -14,6 +14,19 @@ func groupFacts() kind.Facts {
 		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Logs::LogGroup"},
+			Properties: map[string]map[string]string{
+				"AWS::Logs::LogGroup": {
+					"DataProtectionPolicy":                      "as dataProtectionStatus",
+					"FieldIndexPolicies ResourcePolicyDocument": "policies, which have separate calls, are left alone",
+				},
+			},
+			Unneeded: map[string]string{
+				"logs:*DataProtectionPolicy":                    "there is no field for data protection",
+				"logs:*IndexPolicy logs:*IndexPolicies":         "there is no field for field indexes",
+				"logs:*ResourcePolicy logs:*ResourcePolicies":   "there is no field for a resource policy",
+				"logs:PutBearerTokenAuthentication":             "there is no field for bearer tokens",
+				"firehose:* logs:CreateLogDelivery s3:REST.*.*": "findings of data protection are delivered with them",
+			},
 		},
 		ARN: kind.ARNForm{
 			Service: "logs",

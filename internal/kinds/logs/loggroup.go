@@ -45,14 +45,18 @@ type group struct{ api *cloudwatchlogs.Client }
 func NewGroup(cfg aws.Config) kind.Kind[*v1alpha1.LogGroup, GroupState] {
 	g := &group{api: cloudwatchlogs.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.LogGroup, GroupState]{
-		Meta: kind.Meta{Facts: groupFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, KeepsEarlierKeys: true, References: []string{"KMSKey"}},
+		Meta: kind.Meta{Facts: groupFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, KeepsEarlierKeys: true,
+			References: []string{"KMSKey"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.LogGroup) (GroupState, error) {
-			return GroupState{Name: cr.Spec.LogGroupName, Guarded: sc.GuardData, DeletionProtection: cr.Spec.DeletionProtectionEnabled}, nil
+			return GroupState{Name: cr.Spec.LogGroupName, Guarded: sc.GuardData,
+				DeletionProtection: cr.Spec.DeletionProtectionEnabled}, nil
 		},
 		Declare: declare, Publish: publish,
-		Explain:  awsclient.ExplainVanished[GroupState]("CloudWatch Logs described the log group and answered that its tags do not exist"),
-		Export:   kind.Export[*v1alpha1.LogGroup, GroupState]{Identity: []string{"logGroupName"}, Spec: exported, Omit: undeclarable},
+		Explain: awsclient.ExplainVanished[GroupState](
+			"CloudWatch Logs described the log group and answered that its tags do not exist"),
+		Export: kind.Export[*v1alpha1.LogGroup, GroupState]{Identity: []string{"logGroupName"}, Spec: exported,
+			Omit: undeclarable},
 		Describe: kind.Read[GroupState]{Actions: []string{"logs:DescribeLogGroups"}, Do: g.describe},
 		Create:   kind.Call[GroupState]{Action: "logs:CreateLogGroup", Do: kind.Send(g.api.CreateLogGroup, creation)},
 		// The retention is a separate call, which follows the create: its success shows that the log group is new.
@@ -60,12 +64,14 @@ func NewGroup(cfg aws.Config) kind.Kind[*v1alpha1.LogGroup, GroupState] {
 		DefaultsWhenNew:  true,
 		Tagging: kind.Tagging[GroupState]{
 			Reads: "logs:ListTagsForResource", List: g.tags,
-			Sets: "logs:TagResource", Set: kind.Send(g.api.TagResource, func(have GroupState, tags map[string]string) *cloudwatchlogs.TagResourceInput {
-				return &cloudwatchlogs.TagResourceInput{ResourceArn: &have.ARN, Tags: tags}
-			}),
-			Removes: "logs:UntagResource", Remove: kind.Send(g.api.UntagResource, func(have GroupState, keys []string) *cloudwatchlogs.UntagResourceInput {
-				return &cloudwatchlogs.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
-			}),
+			Sets: "logs:TagResource", Set: kind.Send(g.api.TagResource,
+				func(have GroupState, tags map[string]string) *cloudwatchlogs.TagResourceInput {
+					return &cloudwatchlogs.TagResourceInput{ResourceArn: &have.ARN, Tags: tags}
+				}),
+			Removes: "logs:UntagResource", Remove: kind.Send(g.api.UntagResource,
+				func(have GroupState, keys []string) *cloudwatchlogs.UntagResourceInput {
+					return &cloudwatchlogs.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
+				}),
 		},
 		// CloudWatch Logs aborts one of two requests that change a log group at the same time.
 		OneByOne: true,
@@ -75,9 +81,10 @@ func NewGroup(cfg aws.Config) kind.Kind[*v1alpha1.LogGroup, GroupState] {
 			{When: func(want, have GroupState) bool {
 				return aws.ToBool(have.DeletionProtection) && kind.IsFalse(want.DeletionProtection)
 			}, Call: g.protect()},
-			{Call: kind.Call[GroupState]{Action: "logs:DeleteLogGroup", Effect: kind.Deletes, Do: kind.Send(g.api.DeleteLogGroup, func(want, _ GroupState) *cloudwatchlogs.DeleteLogGroupInput {
-				return &cloudwatchlogs.DeleteLogGroupInput{LogGroupName: &want.Name}
-			})}},
+			{Call: kind.Call[GroupState]{Action: "logs:DeleteLogGroup", Effect: kind.Deletes, Do: kind.Send(g.api.DeleteLogGroup,
+				func(want, _ GroupState) *cloudwatchlogs.DeleteLogGroupInput {
+					return &cloudwatchlogs.DeleteLogGroupInput{LogGroupName: &want.Name}
+				})}},
 		},
 	})
 }
@@ -86,19 +93,23 @@ func (g *group) parts() []kind.Part[GroupState] {
 	return []kind.Part[GroupState]{
 		{Fields: []string{"Class"}, InCreate: true},
 		{Fields: []string{"Retention"},
-			Write: kind.Call[GroupState]{Action: "logs:PutRetentionPolicy", Do: kind.Send(g.api.PutRetentionPolicy, func(want, _ GroupState) *cloudwatchlogs.PutRetentionPolicyInput {
-				return &cloudwatchlogs.PutRetentionPolicyInput{LogGroupName: &want.Name, RetentionInDays: want.Retention}
-			})},
-			Clear: kind.Call[GroupState]{Action: "logs:DeleteRetentionPolicy", Do: kind.Send(g.api.DeleteRetentionPolicy, func(want, _ GroupState) *cloudwatchlogs.DeleteRetentionPolicyInput {
-				return &cloudwatchlogs.DeleteRetentionPolicyInput{LogGroupName: &want.Name}
-			})}},
+			Write: kind.Call[GroupState]{Action: "logs:PutRetentionPolicy", Do: kind.Send(g.api.PutRetentionPolicy,
+				func(want, _ GroupState) *cloudwatchlogs.PutRetentionPolicyInput {
+					return &cloudwatchlogs.PutRetentionPolicyInput{LogGroupName: &want.Name, RetentionInDays: want.Retention}
+				})},
+			Clear: kind.Call[GroupState]{Action: "logs:DeleteRetentionPolicy", Do: kind.Send(g.api.DeleteRetentionPolicy,
+				func(want, _ GroupState) *cloudwatchlogs.DeleteRetentionPolicyInput {
+					return &cloudwatchlogs.DeleteRetentionPolicyInput{LogGroupName: &want.Name}
+				})}},
 		{Fields: []string{"KMSKey"}, InCreate: true,
-			Write: kind.Call[GroupState]{Action: "logs:AssociateKmsKey", Do: kind.Send(g.api.AssociateKmsKey, func(want, _ GroupState) *cloudwatchlogs.AssociateKmsKeyInput {
-				return &cloudwatchlogs.AssociateKmsKeyInput{LogGroupName: &want.Name, KmsKeyId: want.KMSKey}
-			})},
-			Clear: kind.Call[GroupState]{Action: "logs:DisassociateKmsKey", Do: kind.Send(g.api.DisassociateKmsKey, func(want, _ GroupState) *cloudwatchlogs.DisassociateKmsKeyInput {
-				return &cloudwatchlogs.DisassociateKmsKeyInput{LogGroupName: &want.Name}
-			})}},
+			Write: kind.Call[GroupState]{Action: "logs:AssociateKmsKey", Do: kind.Send(g.api.AssociateKmsKey,
+				func(want, _ GroupState) *cloudwatchlogs.AssociateKmsKeyInput {
+					return &cloudwatchlogs.AssociateKmsKeyInput{LogGroupName: &want.Name, KmsKeyId: want.KMSKey}
+				})},
+			Clear: kind.Call[GroupState]{Action: "logs:DisassociateKmsKey", Do: kind.Send(g.api.DisassociateKmsKey,
+				func(want, _ GroupState) *cloudwatchlogs.DisassociateKmsKeyInput {
+					return &cloudwatchlogs.DisassociateKmsKeyInput{LogGroupName: &want.Name}
+				})}},
 		{Fields: []string{"DeletionProtection"}, InCreate: true, Write: g.protect()},
 	}
 }
@@ -106,9 +117,11 @@ func (g *group) parts() []kind.Part[GroupState] {
 // protect sets or lifts the deletion protection. The call takes the ARN:
 // https://github.com/hashicorp/terraform-provider-aws/pull/45298
 func (g *group) protect() kind.Call[GroupState] {
-	return kind.Call[GroupState]{Action: "logs:PutLogGroupDeletionProtection", Do: kind.Send(g.api.PutLogGroupDeletionProtection, func(want, have GroupState) *cloudwatchlogs.PutLogGroupDeletionProtectionInput {
-		return &cloudwatchlogs.PutLogGroupDeletionProtectionInput{LogGroupIdentifier: &have.ARN, DeletionProtectionEnabled: want.DeletionProtection}
-	})}
+	return kind.Call[GroupState]{Action: "logs:PutLogGroupDeletionProtection", Do: kind.Send(g.api.PutLogGroupDeletionProtection,
+		func(want, have GroupState) *cloudwatchlogs.PutLogGroupDeletionProtectionInput {
+			return &cloudwatchlogs.PutLogGroupDeletionProtectionInput{LogGroupIdentifier: &have.ARN,
+				DeletionProtectionEnabled: want.DeletionProtection}
+		})}
 }
 
 func declare(sc kind.Scope, cr *v1alpha1.LogGroup, s *GroupState) error {
@@ -137,9 +150,10 @@ func creation(want, _ GroupState) *cloudwatchlogs.CreateLogGroupInput {
 // https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_DescribeLogGroups.html
 func (g *group) find(ctx context.Context, name string) (*types.LogGroup, error) {
 	in := &cloudwatchlogs.DescribeLogGroupsInput{LogGroupNamePrefix: &name}
-	found, err := kind.Pages(ctx, g.api.DescribeLogGroups, in, &in.NextToken, func(out *cloudwatchlogs.DescribeLogGroupsOutput) ([]types.LogGroup, *string) {
-		return out.LogGroups, kind.Either(len(out.LogGroups) == 0, out.NextToken, nil)
-	})
+	found, err := kind.Pages(ctx, g.api.DescribeLogGroups, in, &in.NextToken,
+		func(out *cloudwatchlogs.DescribeLogGroupsOutput) ([]types.LogGroup, *string) {
+			return out.LogGroups, kind.Either(len(out.LogGroups) == 0, out.NextToken, nil)
+		})
 	if err != nil || len(found) == 0 || aws.ToString(found[0].LogGroupName) != name {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// typesOfAttacks are generous: the services of the attacked types are allowed by patterns.
-const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*,AWS::ElasticBeanstalk::*,AWS::EC2::LaunchTemplate,AWS::AutoScaling::AutoScalingGroup"
+// typesOfAttacks are generous: the services of the attacked types are allowed by patterns, and a type that has a kind by its name.
+const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::Logs::LogGroup,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*,AWS::ElasticBeanstalk::*,AWS::EC2::LaunchTemplate,AWS::AutoScaling::AutoScalingGroup"
 
 const (
 	streamProperties = "properties: {Name: victims-events}\n"

@@ -24,6 +24,7 @@ var edits = map[string]string{
 	"InternetGateway":        `{"tags": {"stage": "edited"}}`,
 	"KMSKey":                 `{"description": "Edited"}`,
 	"LambdaFunction":         `{"memorySize": 1024}`,
+	"LogGroup":               `{"retentionInDays": 7}`,
 	"NATGateway":             `{"tags": {"stage": "edited"}}`,
 	"PodIdentityAssociation": `{"tags": {"stage": "edited"}}`,
 	"RDSInstance":            `{"backupRetentionPeriod": 3}`,

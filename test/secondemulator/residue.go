@@ -28,6 +28,7 @@ var resources = map[string]string{
 	"ElastiCacheCluster": "elasticache/cluster", "ElasticIP": "ec2/elastic-ip", "GlueCrawler": "glue/crawler", "GlueDatabase": "glue/database",
 	"GlueTable": "glue/table", "IAMRole": "iam/role", "InternetGateway": "ec2/internet-gateway", "KMSKey": "kms/key",
 	"LambdaFunction": "lambda/function",
+	"LogGroup":       "logs/log-group",
 	"NATGateway":     "ec2/natgateway", "PodIdentityAssociation": "eks/pod-identity-association", "RDSInstance": "rds/instance",
 	"Route53HostedZone": "route53/zone", "Route53RecordSet": "route53/record", "RouteTable": "ec2/route-table", "S3Bucket": "s3/bucket",
 	"SNSTopic": "sns/topic", "SQSQueue": "sqs/queue", "SSMParameterSet": "ssm/parameter", "SecretsManagerSecret": "secretsmanager/secret",

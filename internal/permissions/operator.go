@@ -292,7 +292,7 @@ func (s Scope) of(action string) (target, error) {
 var limits = map[string]func(s Scope, operation string) target{
 	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue,
 	"ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds,
-	"logs": Scope.logs, "route53": Scope.route53,
+	"logs": logGroups, "route53": Scope.route53,
 	"cloudformation":       everyResource, // of Cloud Control API; AWS evaluates the calls of a handler for their services
 	"tag":                  everyResource, // of every service
 	"elasticloadbalancing": everyResource,
@@ -552,9 +552,10 @@ func (s Scope) elasticache(operation string) target {
 	}
 }
 
-// logs limits by name, except for the descriptions of log groups. Most actions take the ARN with ":*" at its end, which the star allows.
+// logGroups limits by name, except for the descriptions of log groups. Most actions take the ARN with ":*" at its end, which the star
+// allows.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncloudwatchlogs.html
-func (s Scope) logs(operation string) target {
+func logGroups(s Scope, operation string) target {
 	if operation == "DescribeLogGroups" {
 		return target{resources: everywhere}
 	}

@@ -37,8 +37,9 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 			"iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret",
 			"secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet",
 			"ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair",
+			"logs:DeleteLogGroup",
 			"rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance",
-			"sqs:CreateQueue", "logs:DeleteLogGroup", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository",
+			"sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository",
 			"sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)

@@ -6,6 +6,7 @@ package logs
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,8 +146,8 @@ func creation(want, _ GroupState) *cloudwatchlogs.CreateLogGroupInput {
 		KmsKeyId: kind.NonEmpty(want.KMSKey), DeletionProtectionEnabled: want.DeletionProtection, Tags: want.Tags}
 }
 
-// find returns the log group of a name, or nil. The lists are sorted by name, so that the name itself comes before those that it begins:
-// the first log group decides, however many follow.
+// find returns the log group of a name, or nil. The list is sorted by name, so that the name itself comes before those that it begins: the
+// first page that is not empty decides, however many follow.
 // https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_DescribeLogGroups.html
 func (g *group) find(ctx context.Context, name string) (*types.LogGroup, error) {
 	in := &cloudwatchlogs.DescribeLogGroupsInput{LogGroupNamePrefix: &name}
@@ -154,10 +155,11 @@ func (g *group) find(ctx context.Context, name string) (*types.LogGroup, error) 
 		func(out *cloudwatchlogs.DescribeLogGroupsOutput) ([]types.LogGroup, *string) {
 			return out.LogGroups, kind.Either(len(out.LogGroups) == 0, out.NextToken, nil)
 		})
-	if err != nil || len(found) == 0 || aws.ToString(found[0].LogGroupName) != name {
+	i := slices.IndexFunc(found, func(d types.LogGroup) bool { return aws.ToString(d.LogGroupName) == name })
+	if err != nil || i < 0 {
 		return nil, err
 	}
-	return &found[0], nil
+	return &found[i], nil
 }
 
 func (g *group) describe(ctx context.Context, want GroupState, _ kind.Look) (kind.Seen[GroupState], error) {

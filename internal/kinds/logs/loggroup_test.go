@@ -174,7 +174,7 @@ func edits() []kindtest.Case {
 		row("no protection", "DeletionProtection", protect, protected(true), protected(false)),
 		{Name: "all settings at once", Existing: groupOf(tagged("old", "1")),
 			Object: groupOf(days(30), key(keyARN), protected(true), tagged("team", "a")),
-			Cause:  engine.Edited, Diff: []string{"DeletionProtection", "KMSKey", "Retention", "Tags[old]", "Tags[team]"},
+			Cause:  engine.Edited, Diff: []string{"Retention", "KMSKey", "DeletionProtection", "Tags[team]", "Tags[old]"},
 			Actions: []string{tag, untag, putDays, associate, protect}},
 		{Name: "another class", Existing: groupOf(class("STANDARD")), Object: groupOf(class("INFREQUENT_ACCESS")),
 			Stalled: status.ReasonImmutable},

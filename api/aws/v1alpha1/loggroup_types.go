@@ -66,7 +66,7 @@ type LogGroupStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=loggroups,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=loggroups,shortName=loggrp,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="LogGroup",type=string,JSONPath=`.spec.logGroupName`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

@@ -81,7 +81,6 @@ var harmless = map[string]string{
 	"ECSCluster":             `{providerRef: {name: aws}, clusterName: NAME}`,
 	"LambdaFunction":         `{providerRef: {name: aws}, functionName: NAME, roleRef: {name: absent}, code: {imageUri: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}`,
 	"ECRRepository":          `{providerRef: {name: aws}, repositoryName: NAME}`,
-	"LogGroup":               `{providerRef: {name: aws}, logGroupName: NAME}`,
 	"CognitoUserPool":        `{providerRef: {name: aws}, poolName: NAME}`,
 	"Subnet":                 `{providerRef: {name: aws}, vpcRef: {name: net}, cidrBlock: 10.0.1.0/24}`,
 	"SecurityGroup":          `{providerRef: {name: aws}, vpcRef: {name: net}, groupName: NAME, description: NAME}`,

@@ -29,6 +29,7 @@ func addKnownTypes(s *runtime.Scheme) {
 		&InternetGateway{}, &InternetGatewayList{},
 		&KMSKey{}, &KMSKeyList{},
 		&LambdaFunction{}, &LambdaFunctionList{},
+		&LogGroup{}, &LogGroupList{},
 		&NATGateway{}, &NATGatewayList{},
 		&PodIdentityAssociation{}, &PodIdentityAssociationList{},
 		&RDSInstance{}, &RDSInstanceList{},

@@ -8,7 +8,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 func groupFacts() kind.Facts {
 	return kind.Facts{
 		NotSettings: []string{"LogGroups.Arn", "LogGroups.InheritedProperties", "LogGroups.MetricFilterCount", "LogGroups.StoredBytes"},
-		Declarable: true,
+		Declarable:  true,
 		OneValue: map[string]string{
 			"KMSKeyRef": kind.AsItsTarget,
 		},

@@ -64,7 +64,7 @@ type Follower[S any] interface {
 
 // Preparer is implemented by kinds with a Desired that needs facts from AWS that depend on the spec, such as the schema of a resource type.
 type Preparer[CR any] interface {
-	// Prepare reads these facts, which become Scope.Prepared, and changes nothing. Its errors are those of Observe.
+	// Prepare reads these facts, which become Scope.Prepared, and changes nothing. Its errors have the meaning of those of Observe.
 	Prepare(ctx context.Context, sc Scope, cr CR) (any, error)
 }
 

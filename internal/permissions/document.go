@@ -93,7 +93,7 @@ func (g grants) inParts() grants {
 	return out
 }
 
-// fitsQuota reports whether a managed policy can hold the document. No element of ours holds white space.
+// fitsQuota reports whether a managed policy can hold the document. No element that the operator writes has white space.
 func fitsQuota(d iampolicy.Document) bool {
 	text, err := d.Encode()
 	return err == nil && len(text) <= maxPolicy

@@ -43,7 +43,7 @@ var (
 )
 
 // Resolve returns a copy of a value and replaces references and keys of Secrets in it. The field is the path of the value in messages. Its
-// errors are those of values, and a *status.Stalled for an object that resembles a reference but is not one.
+// errors come from values, and are a *status.Stalled for an object that resembles a reference but is not one.
 func Resolve(field string, value any, values Values) (any, error) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -100,7 +100,7 @@ func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
 	return glueWanted(s) && slices.ContainsFunc(buckets.Selected(s), func(b nexusv1.BucketSpec) bool { return b.Name == part.CallData })
 }
 
-// crawlerSpec returns the crawler's settings, or nil when there shall be none.
+// crawlerSpec returns the crawler's settings, or nil for no crawler.
 func crawlerSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.CrawlerSpec {
 	if !glueEnabled(s) {
 		return nil

@@ -69,10 +69,11 @@ bed: ## Provide the test bed's control plane and AWS emulator, once, in the cach
 	@cd dev && go run ./bed -schemas
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, registrations, roles, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
+generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, registrations, roles, the table of errors, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=charts/nexus-operator/files/crd
 	go run ./config/crd/lists .
+	go run ./internal/catalog/errorrows internal/awsclient
 	$(CONTROLLER_GEN) rbac:roleName=nexus-operator paths=./internal/controller output:rbac:dir=config/rbac
 	go run ./config/admission
 	go run ./internal/metrics/document docs/metrics.md
@@ -82,7 +83,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, registration
 	go run ./internal/devworld/programs/copy dev internal/devworld/programs/module
 
 # Folders and files that are generated.
-GENERATED := api config charts manifests docs/metrics.md docs/errors.md docs/reference internal/devworld/programs/module
+GENERATED := api config charts manifests internal/awsclient/zz_generated.* docs/metrics.md docs/errors.md docs/reference internal/devworld/programs/module
 
 .PHONY: verify
 verify: generate ## Fail when generated files are not up to date.

@@ -14,10 +14,12 @@ import (
 
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // Class is the meaning of a failed AWS call for the object that made it.
-type Class string
+type Class = kind.ErrorClass
 
 // The classes of failure.
 const (

@@ -29,20 +29,13 @@ type row struct {
 // How long a change takes to reach the services that answer as if it had not been made. AWS documents a time for some of them; for the
 // others it is the time that the Terraform provider for AWS retries the same answers (github.com/hashicorp/terraform-provider-aws).
 const (
-	// ofIAM: internal/service/iam/wait.go, propagationTimeout, and the constants of the services that name roles or policies.
-	ofIAM = 2 * time.Minute
-	// ofLinkedRoles: EKS says "are still propagating. Retry later", and no time:
+	// OfIAM: internal/service/iam/wait.go, propagationTimeout, and the constants of the services that name roles or policies.
+	OfIAM = 2 * time.Minute
+	// OfLinkedRoles: EKS says "are still propagating. Retry later", and no time:
 	// docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html. They are roles of IAM.
-	ofLinkedRoles = ofIAM
-	// ofResources: no time is documented; it is that of IAM.
-	ofResources = ofIAM
-	// ofLambda: internal/service/lambda/consts.go, lambdaPropagationTimeout.
-	ofLambda = 5 * time.Minute
-	// ofGrants: "usually less than five minutes", docs.aws.amazon.com/kms/latest/APIReference/API_CreateGrant.html.
-	ofGrants = 5 * time.Minute
-	// ofVersioning: "it might take up to 15 minutes for the change to be fully propagated",
-	// docs.aws.amazon.com/AmazonS3/latest/userguide/manage-versioning-examples.html.
-	ofVersioning = 15 * time.Minute
+	OfLinkedRoles = OfIAM
+	// OfResources: no time is documented; it is that of IAM.
+	OfResources = OfIAM
 )
 
 // PropagationTime returns how long AWS may go on answering with an error of the class Propagating; 0 of any other error.
@@ -53,10 +46,9 @@ func PropagationTime(err error) time.Duration {
 
 // The table: rows by service, then the rows that all services share, then rows by HTTP status. Codes are those of the API references
 // (docs.aws.amazon.com/<service>/latest/APIReference/CommonErrors.html and each operation's Errors section) and of the SDK's
-// types/errors.go. Read only.
+// types/errors.go. The rows of services that kinds call are written from errors.go of the folders of the kinds. Read only.
 var table = slices.Concat(
-	s3Rows, dynamoRows, glueRows, iamRows, ssmRows, secretRows, queueRows, databaseRows, computeRows, otherRows,
-	throttleRows, identityRows, commonRows, statusRows,
+	kindRows, serviceRows, throttleRows, identityRows, commonRows, statusRows,
 )
 
 // lookupError finds the row of a failure.
@@ -107,6 +99,16 @@ func normalizeCode(code string) string {
 	return code
 }
 
+// serviceRows are of services that no kind calls:
+// docs.aws.amazon.com/eventbridge/latest/APIReference, .../resourcegroupstagging/latest/APIReference
+var serviceRows = []row{
+	{service: "eventbridge", code: "ResourceNotFound", class: NotFound},
+	{service: "eventbridge", code: "InvalidEventPattern|ManagedRule", class: Invalid},
+	{service: "eventbridge", code: "ConcurrentModification", class: Transient},
+	{service: "eventbridge", code: "LimitExceeded", class: Limit},
+	{service: "resourcegroupstaggingapi", code: "PaginationTokenExpired", class: Transient},
+}
+
 // throttleRows: docs.aws.amazon.com/sdkref/latest/guide/feature-retry-behavior.html, without
 // LimitExceededException, which most services use for quotas.
 var throttleRows = []row{
@@ -135,11 +137,11 @@ var commonRows = []row{
 	// A policy may name a role that IAM has not spread yet: eventual consistency,
 	// docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency.
 	{code: "MalformedPolicyDocument|MalformedPolicy|InvalidParameterValue|InvalidParameter", message: "invalid principal", class: Propagating,
-		within: ofIAM},
+		within: OfIAM},
 	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "cannot be assumed", class: Propagating,
-		within: ofIAM},
+		within: OfIAM},
 	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "unable to assume", class: Propagating,
-		within: ofIAM},
+		within: OfIAM},
 	{operation: "Delete*|Terminate*", code: "Validation|InvalidParameter|InvalidRequest|OperationNotPermitted", message: "deletion protection",
 		class: Protected},
 	{code: "Internal|InternalFailure|InternalServer|InternalService|Unavailable", class: Transient},

@@ -57,7 +57,8 @@ func TestModels_EveryErrorHasARow(t *testing.T) {
 			for _, code := range codes.All() {
 				f := Failure{Service: service, Operation: operation, Code: code, Status: 400}
 				if r, ok := lookupError(f); !ok || r.class == Unknown {
-					t.Errorf("%s %s answers with %s, of which the table of errors says nothing", service, operation, code)
+					t.Errorf("%s %s answers with %s, of which the table of errors says nothing: add a row to %s", service, operation, code,
+						placeOf(service, "Rows"))
 				}
 			}
 		}

@@ -28,6 +28,8 @@ type Facts struct {
 	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
 	// value or none, with the reason.
 	OneValue map[string]string
+	// Errors are the errors of the services that the kind calls. Kinds of one folder share them.
+	Errors []ServiceErrors
 }
 
 // Reach is the scope where an identifier, or an ARN, means the same resource. Objects outside it must not refer to the resource.

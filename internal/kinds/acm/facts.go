@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts returns the facts about a Certificate that other packages use.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Certificate.DomainValidationOptions", "Certificate.ExtendedKeyUsages", "Certificate.FailureReason", "Certificate.InUseBy",
 			"Certificate.Issuer", "Certificate.KeyUsages", "Certificate.Options.CertificateTransparencyLoggingPreference=ENABLED",

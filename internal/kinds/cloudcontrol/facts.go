@@ -8,6 +8,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // returns for the resource.
 func resourceFacts() kind.Facts {
 	return kind.Facts{
+		Errors:      awsErrors,
 		NotSettings: []string{"cloudformation.DescribeType", "TypeName"},
 	}
 }

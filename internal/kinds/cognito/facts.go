@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // userPoolFacts returns the facts about a CognitoUserPool that other packages use.
 func userPoolFacts() kind.Facts {
 	return kind.Facts{
+		Errors:      awsErrors,
 		NotSettings: notSettings(),
 		Schemas: kind.Schemas{
 			Types: []string{

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts returns the facts about a DynamoDBTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"ContinuousBackupsDescription.ContinuousBackupsStatus",
 			"ContinuousBackupsDescription.PointInTimeRecoveryDescription.RecoveryPeriodInDays=35", "Table.ArchivalSummary",

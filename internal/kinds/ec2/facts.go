@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // elasticIPFacts returns the facts about an ElasticIP that other packages use.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
+		Errors:     awsErrors,
 		Declarable: true,
 		OneValue: map[string]string{
 			"CustomerOwnedIPv4Pool NetworkBorderGroup PublicIPv4Pool": kind.KeptFromCreation,
@@ -41,6 +42,7 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"InstanceId", "Reservations.Groups", "Reservations.OwnerId", "Reservations.RequesterId", "Reservations.ReservationId",
 			"Reservations.Instances.AmiLaunchIndex", "Reservations.Instances.Architecture",
@@ -106,6 +108,7 @@ func instanceFacts() kind.Facts {
 // internetGatewayFacts returns the facts about an InternetGateway that other packages use.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Errors:     awsErrors,
 		Declarable: true,
 		OneValue: map[string]string{
 			"VPCID": kind.ByReference,
@@ -136,6 +139,7 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts returns the facts about an EC2KeyPair that other packages use.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"KeyPairs.KeyFingerprint", "KeyPairs.KeyType",
 		},
@@ -167,6 +171,7 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts returns the facts about a NATGateway that other packages use.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary",
 			"NatGateways.NatGatewayAddresses.NetworkInterfaceId", "NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
@@ -205,6 +210,7 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts returns the facts about a RouteTable that other packages use.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"RouteTables.Associations.AssociationState", "RouteTables.Associations.RouteTableAssociationId",
 			"RouteTables.Associations.RouteTableId", "RouteTables.OwnerId", "RouteTables.Routes.DestinationCidrBlock",
@@ -246,6 +252,7 @@ func routeTableFacts() kind.Facts {
 // securityGroupFacts returns the facts about a SecurityGroup that other packages use.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"SecurityGroups.IpPermissions.UserIdGroupPairs.UserId", "SecurityGroups.IpPermissionsEgress.UserIdGroupPairs.UserId",
 			"SecurityGroups.OwnerId", "SecurityGroups.SecurityGroupArn",
@@ -296,6 +303,7 @@ func securityGroupFacts() kind.Facts {
 // subnetFacts returns the facts about a Subnet that other packages use.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Subnets.AvailabilityZoneId", "Subnets.AvailableIpAddressCount", "Subnets.OwnerId",
 			"Subnets.PrivateDnsNameOptionsOnLaunch.HostnameType=ip-name", "Subnets.State", "Subnets.SubnetArn",
@@ -332,6 +340,7 @@ func subnetFacts() kind.Facts {
 // vpcFacts returns the facts about a VPC that other packages use.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"VpcId", "Vpcs.CidrBlockAssociationSet.AssociationId", "Vpcs.CidrBlockAssociationSet.CidrBlockState", "Vpcs.OwnerId",
 			"Vpcs.State",

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts returns the facts about an ECRRepository that other packages use.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"RegistryId", "RepositoryName", "Repositories.RegistryId",
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ECSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Clusters.ActiveServicesCount", "Clusters.Attachments", "Clusters.AttachmentsStatus", "Clusters.PendingTasksCount",
 			"Clusters.RegisteredContainerInstancesCount", "Clusters.RunningTasksCount", "Clusters.Statistics", "Clusters.Status",

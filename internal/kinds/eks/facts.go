@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"AccessEntries", "Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets",
 			"Cluster.Health", "Cluster.Identity", "Cluster.KubernetesNetworkConfig.IpFamily=ipv4",
@@ -51,6 +52,7 @@ func clusterFacts() kind.Facts {
 // podIdentityAssociationFacts returns the facts about a PodIdentityAssociation that other packages use.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"eks.ListPodIdentityAssociations", "Association.ExternalId",
 		},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ElastiCacheCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"CacheClusters.CacheClusterStatus", "CacheClusters.CacheNodes", "CacheClusters.CacheParameterGroup.ParameterApplyStatus",
 			"CacheClusters.CacheSecurityGroups", "CacheClusters.ClientDownloadLandingPage", "CacheClusters.PendingModifiedValues",

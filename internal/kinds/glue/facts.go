@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts returns the facts about a GlueCrawler that other packages use.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Crawler.CrawlElapsedTime", "Crawler.LastCrawl", "Crawler.Schedule.State", "Crawler.State", "Crawler.Version",
 			"Crawler.LineageConfiguration.CrawlerLineageSettings=DISABLE",
@@ -33,6 +34,7 @@ func crawlerFacts() kind.Facts {
 // databaseFacts returns the facts about a GlueDatabase that other packages use.
 func databaseFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Database.CatalogId", "Database.CreateTableDefaultPermissions",
 		},
@@ -64,6 +66,7 @@ func databaseFacts() kind.Facts {
 // tableFacts returns the facts about a GlueTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Table.CatalogId", "Table.CreatedBy", "Table.DatabaseName", "Table.VersionId",
 		},

@@ -11,6 +11,7 @@ import (
 // roleFacts returns the facts about an IAMRole that other packages use.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"iam.ListInstanceProfilesForRole", "PolicyName", "RoleName", "AttachedPolicies.PolicyName",
 			"Role.PermissionsBoundary.PermissionsBoundaryType", "Role.RoleId", "Role.RoleLastUsed",

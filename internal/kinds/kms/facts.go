@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts returns the facts about a KMSKey that other packages use.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms",
 			"KeyMetadata.KeyAgreementAlgorithms", "KeyMetadata.KeyManager", "KeyMetadata.KeyState", "KeyMetadata.MacAlgorithms",

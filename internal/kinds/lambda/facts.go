@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Code.Location", "Code.RepositoryType", "Code.ResolvedImageUri", "Configuration.CodeSize", "Configuration.ConfigSha256",
 			"Configuration.LastUpdateStatus", "Configuration.LastUpdateStatusReason", "Configuration.LastUpdateStatusReasonCode",

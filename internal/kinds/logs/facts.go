@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // groupFacts returns the facts about a LogGroup that other packages use.
 func groupFacts() kind.Facts {
 	return kind.Facts{
+		Errors:      awsErrors,
 		NotSettings: []string{"LogGroups.Arn", "LogGroups.InheritedProperties", "LogGroups.MetricFilterCount", "LogGroups.StoredBytes"},
 		Declarable:  true,
 		OneValue: map[string]string{

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts returns the facts about an RDSInstance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default",
 			"DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus", "DBInstances.DBParameterGroups.ParameterApplyStatus",
@@ -76,6 +77,7 @@ func instanceFacts() kind.Facts {
 // subnetGroupFacts returns the facts about a DBSubnetGroup that other packages use.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"DBSubnetGroups.SubnetGroupStatus", "DBSubnetGroups.Subnets", "DBSubnetGroups.SupportedNetworkTypes", "DBSubnetGroups.VpcId",
 		},

@@ -9,6 +9,7 @@ const canonical = "names are compared in lower case and with their last dot: can
 // hostedZoneFacts returns the facts about a Route53HostedZone that other packages use.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"DelegationSet", "HostedZone.CallerReference", "HostedZone.ResourceRecordSetCount", "HostedZone.LinkedService",
 			"ResourceTagSet.ResourceType", "ResourceTagSet.ResourceId",
@@ -52,6 +53,7 @@ func hostedZoneFacts() kind.Facts {
 // recordSetFacts returns the facts about a Route53RecordSet that other packages use.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			// A list begins with the record set and goes on with others, such as the one with its owner.
 			"ResourceRecordSets[]", "ResourceRecordSets.TTL",

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts returns the facts about an S3Bucket that other packages use.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Grants.Grantee.DisplayName", "Grants.Grantee.ID", "Grants.Grantee.Type", "Grants.Permission=FULL_CONTROL", "Owner",
 			"TransitionDefaultMinimumObjectSize=all_storage_classes_128K",

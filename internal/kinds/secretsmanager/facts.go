@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // secretFacts returns the facts about a SecretsManagerSecret that other packages use.
 func secretFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"ARN", "Name", "CreatedDate", "VersionIdsToStages", "secretsmanager.ListSecretVersionIds",
 		},

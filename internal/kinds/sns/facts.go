@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts returns the facts about an SNSTopic that other packages use.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Attributes[ConfirmationWasAuthenticated]", "Attributes[EffectiveDeliveryPolicy]", "Attributes[Endpoint]",
 			"Attributes[FifoTopic]", "Attributes[Owner]", "Attributes[PendingConfirmation]", "Attributes[Protocol]",

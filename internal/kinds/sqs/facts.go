@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts returns the facts about an SQSQueue that other packages use.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Attributes[ApproximateNumberOfMessages]", "Attributes[ApproximateNumberOfMessagesDelayed]",
 			"Attributes[ApproximateNumberOfMessagesNotVisible]", "Attributes[CreatedTimestamp]", "Attributes[FifoQueue]",

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // parameterSetFacts returns the facts about an SSMParameterSet that other packages use.
 func parameterSetFacts() kind.Facts {
 	return kind.Facts{
+		Errors: awsErrors,
 		NotSettings: []string{
 			"Parameters.DataType=text", "Parameters.LastModifiedUser", "Parameters.Version", "Parameters.ARN", "Parameters.Name",
 			"Parameters.Tier", "Parameters.KeyId", "Parameters.Type",

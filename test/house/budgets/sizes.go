@@ -23,6 +23,7 @@ const (
 	kindsFolder      = "internal/kinds"
 	exportFile       = "export.go"
 	factsFile        = "facts.go"
+	errorsFile       = "errors.go"
 	kindInterface    = "kind"
 	kindInterfaceSel = "Kind"
 )
@@ -189,7 +190,7 @@ type kindSize struct {
 
 // kindSizes counts the lines of code of each AWS kind, without blank lines and comments: those of its own
 // file, and its share of the files of its package that it uses, divided among the kinds that use them. What
-// declares existing resources, in files that end in exportFile, and the facts in factsFile are no part of reconciling and are not counted.
+// declares existing resources, in files that end in exportFile, the facts in factsFile and the error codes in errorsFile are no part of reconciling and are not counted.
 func kindSizes(t *tree) []kindSize {
 	var out []kindSize
 	for _, files := range t.packages() {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import "time"
+
+// ServiceErrors are the errors of a service of AWS that kinds call. `make generate` writes them into the table of errors of package
+// awsclient, which has the rows for all services.
+type ServiceErrors struct {
+	// Service is the SDK's service id in lower case without spaces, such as "secretsmanager".
+	Service string
+	// Rows assign the classes. The first row that matches decides, so the specific come before the general.
+	Rows []ErrorRow
+	// Answers are answers of AWS with their classes: at least one that each row decides.
+	Answers []ErrorAnswer
+}
+
+// ErrorRow is one line of the table of errors. An empty field matches anything; every field given must match.
+type ErrorRow struct {
+	// Operation is one or more names with "|" between; "Update*" is a prefix.
+	Operation string
+	// Code is one or more codes with "|" between, without their last "Exception", "Fault" or "Error"; "*.NotFound" is a suffix.
+	Code string
+	// Message is a part of AWS's text, in lower case.
+	Message string
+	Class   ErrorClass
+	// After is how long to wait at least.
+	After time.Duration
+	// Within limits how long AWS may still give this answer, of the class Propagating.
+	Within time.Duration
+}
+
+// ErrorAnswer is an error that AWS answers with.
+type ErrorAnswer struct {
+	Operation, Code, Message string
+	// Status is the HTTP status; 0 for an error that is a member of an answer.
+	Status int
+	Class  ErrorClass
+}
+
+// ErrorClass is the meaning of a failed AWS call for the object that made it: one of the classes of package awsclient.
+type ErrorClass string

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ec2
+
+import (
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// awsErrors: docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+var awsErrors = []kind.ServiceErrors{
+	{
+		Service: "ec2",
+		Rows: []kind.ErrorRow{
+			{Code: "*.NotFound|NatGatewayNotFound|Gateway.NotAttached", Class: awsclient.NotFound},
+			{Code: "*.Duplicate|RouteAlreadyExists|Resource.AlreadyAssociated", Class: awsclient.Exists},
+			{Code: "DependencyViolation", Class: awsclient.NotEmpty},
+			{Code: "IncorrectInstanceState|IncorrectState|*.InUse", Class: awsclient.Busy},
+			{Code: "OperationNotPermitted", Message: "disableapitermination", Class: awsclient.Protected},
+			// Not the credentials: "Not authorized for images: [ami-0123]".
+			{Code: "AuthFailure", Message: "not authorized", Class: awsclient.Denied},
+			{Code: "AuthFailure", Message: "does not belong to you", Class: awsclient.Denied},
+			{Code: "InvalidParameterValue", Message: "iam instance profile", Class: awsclient.Propagating, Within: awsclient.OfIAM},
+			{Code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", Class: awsclient.Transient},
+			{Code: "RequestLimitExceeded", Class: awsclient.Throttled},
+			{Code: "*LimitExceeded", Class: awsclient.Limit},
+			{Code: "ResourceCountExceeded", Class: awsclient.Limit},
+			{Code: "ConcurrentTagAccess", Class: awsclient.Transient},
+			{Code: "Blocked|PendingVerification|AccountDisabled", Class: awsclient.Denied},
+			// An image that is still being made, or that was deregistered.
+			{Operation: "RunInstances", Code: "InvalidAMIID.Unavailable", Class: awsclient.Missing},
+			{Code: "*.Malformed|*.Format|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", Class: awsclient.Invalid},
+			{Code: "InvalidBlockDeviceMapping|VPCIdNotSpecified|VPCResourceNotSpecified|InvalidInstanceAttributeValue",
+				Class: awsclient.Invalid},
+			{Code: "InsufficientFreeAddressesInSubnet|UnsupportedHostConfiguration|InvalidParameterDependency|CannotDelete",
+				Class: awsclient.Invalid},
+		},
+		Answers: []kind.ErrorAnswer{
+			{Operation: "DescribeInstances", Code: "InvalidInstanceID.NotFound", Status: 400, Class: awsclient.NotFound},
+			{Operation: "CreateSecurityGroup", Code: "InvalidGroup.Duplicate", Status: 400, Class: awsclient.Exists},
+			{Operation: "DeleteVpc", Code: "DependencyViolation", Status: 400, Class: awsclient.NotEmpty},
+			{Operation: "CreateSubnet", Code: "InvalidSubnet.Conflict", Message: "The CIDR '10.0.1.0/24' conflicts with another subnet",
+				Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateSecurityGroup", Code: "InvalidGroup.Duplicate", Message: "The security group 'web' already exists",
+				Status: 400, Class: awsclient.Exists},
+			{Operation: "RevokeSecurityGroupIngress", Code: "InvalidPermission.NotFound", Message: "The specified rule does not exist",
+				Status: 400, Class: awsclient.NotFound},
+			{Operation: "CreateSubnet", Code: "InvalidVpcID.NotFound", Message: "The vpc ID 'vpc-1' does not exist", Status: 400,
+				Class: awsclient.NotFound},
+			{Operation: "DescribeVpcs", Code: "InvalidVpcID.NotFound", Status: 400, Class: awsclient.NotFound},
+			{Operation: "DescribeVpcs", Code: "InvalidVpcID.Malformed", Status: 400, Class: awsclient.Invalid},
+			{Operation: "ImportKeyPair", Code: "InvalidKey.Format", Message: "Key is not in valid OpenSSH public key format", Status: 400,
+				Class: awsclient.Invalid},
+			{Operation: "ImportKeyPair", Code: "InvalidKeyPair.Duplicate", Message: "The keypair already exists", Status: 400,
+				Class: awsclient.Exists},
+			{Operation: "CreateVpc", Code: "InvalidVpc.Range", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateVpc", Code: "InvalidVpcRange", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateVpc", Code: "VpcLimitExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "CreateTags", Code: "TagLimitExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "CreateVpc", Code: "ResourceCountExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "CreateVpc", Code: "RequestLimitExceeded", Status: 503, Class: awsclient.Throttled},
+			{Operation: "CreateVpc", Code: "UnauthorizedOperation", Status: 403, Class: awsclient.Denied},
+			{Operation: "CreateVpc", Code: "PendingVerification", Status: 400, Class: awsclient.Denied},
+			{Operation: "CreateTags", Code: "ConcurrentTagAccess", Status: 400, Class: awsclient.Transient},
+			{Operation: "ModifyInstanceAttribute", Code: "IncorrectInstanceState", Status: 400, Class: awsclient.Busy},
+			{Operation: "DetachNetworkInterface", Code: "InvalidNetworkInterface.InUse", Status: 400, Class: awsclient.Busy},
+			{Operation: "TerminateInstances", Code: "OperationNotPermitted",
+				Message: "Modify its 'disableApiTermination' instance attribute and try again.", Status: 400, Class: awsclient.Protected},
+			{Operation: "RunInstances", Code: "InvalidParameterValue",
+				Message: "Value (p) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", Status: 400,
+				Class: awsclient.Propagating},
+			{Operation: "RunInstances", Code: "InsufficientInstanceCapacity", Status: 500, Class: awsclient.Transient},
+			{Operation: "RunInstances", Code: "RequestLimitExceeded", Status: 503, Class: awsclient.Throttled},
+			{Operation: "RunInstances", Code: "VcpuLimitExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "DescribeInstances", Code: "InvalidInstanceID.Malformed", Status: 400, Class: awsclient.Invalid},
+			{Operation: "RunInstances", Code: "UnauthorizedOperation", Status: 403, Class: awsclient.Denied},
+			{Operation: "DescribeVpcs", Code: "AuthFailure", Status: 401, Class: awsclient.Unauthenticated},
+			{Operation: "RunInstances", Code: "AuthFailure", Message: "Not authorized for images: [ami-0123]", Status: 403,
+				Class: awsclient.Denied},
+			{Operation: "ReleaseAddress", Code: "AuthFailure",
+				Message: "The address with allocation id [eipalloc-0a] does not belong to you.", Status: 400, Class: awsclient.Denied},
+			{Operation: "AttachInternetGateway", Code: "Resource.AlreadyAssociated",
+				Message: "resource igw-1 is already attached to network vpc-2", Status: 400, Class: awsclient.Exists},
+			{Operation: "RunInstances", Code: "InvalidBlockDeviceMapping", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateSubnet", Code: "InsufficientFreeAddressesInSubnet", Status: 400, Class: awsclient.Invalid},
+			{Operation: "RunInstances", Code: "InvalidAMIID.Unavailable", Message: "The image ID 'ami-1' is not available", Status: 400,
+				Class: awsclient.Missing},
+		},
+	},
+}

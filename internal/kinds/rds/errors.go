@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rds
+
+import (
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// awsErrors: docs.aws.amazon.com/AmazonRDS/latest/APIReference
+var awsErrors = []kind.ServiceErrors{
+	{
+		Service: "rds",
+		Rows: []kind.ErrorRow{
+			{Code: "DBInstanceNotFound|DBSnapshotNotFound|DBClusterNotFound", Class: awsclient.NotFound},
+			{Code: "DBSubnetGroupNotFound|DBParameterGroupNotFound", Class: awsclient.NotFound},
+			{Code: "DBSecurityGroupNotFound|OptionGroupNotFound|DomainNotFound|CertificateNotFound|BackupPolicyNotFound",
+				Class: awsclient.NotFound},
+			// Listing the tags of an ARN may answer with the code of any resource.
+			{Code: "BlueGreenDeploymentNotFound|DBProxyNotFound|DBProxyEndpointNotFound|DBProxyTargetGroupNotFound",
+				Class: awsclient.NotFound},
+			{Code: "DBShardGroupNotFound|DBSnapshotTenantDatabaseNotFound|IntegrationNotFound|TenantDatabaseNotFound",
+				Class: awsclient.NotFound},
+			{Code: "InvalidDBClusterState|InvalidDBClusterEndpointState|InvalidDBSecurityGroupState|InvalidDBSubnetState",
+				Class: awsclient.Busy},
+			{Code: "AuthorizationNotFound|NetworkTypeNotSupported|VpcEncryptionControlViolation|DBUpgradeDependencyFailure",
+				Class: awsclient.Invalid},
+			{Code: "DBInstanceAutomatedBackupQuotaExceeded|TenantDatabaseQuotaExceeded", Class: awsclient.Limit},
+			// The name of the final snapshot: nothing of ours exists already.
+			{Operation: "Delete*", Code: "DBSnapshotAlreadyExists", Class: awsclient.Invalid},
+			{Code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists",
+				Class: awsclient.Exists},
+			{Code: "InvalidDBSubnetGroupState", Message: "still using", Class: awsclient.NotEmpty},
+			// A change of storage may follow another after about six hours.
+			{Code: "InvalidParameterCombination|InvalidDBInstanceState", Message: "being optimized", Class: awsclient.Busy,
+				After: 10 * time.Minute},
+			{Code: "InvalidParameterCombination|InvalidDBInstanceState", Message: "storage-optimization", Class: awsclient.Busy,
+				After: 10 * time.Minute},
+			{Code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState",
+				Class: awsclient.Busy},
+			{Code: "DBInstanceNotReady", Class: awsclient.Busy},
+			{Code: "InvalidParameterCombination", Message: "cannot delete protected", Class: awsclient.Protected},
+			{Code: "InvalidParameterValue", Message: "iam role arn value is invalid", Class: awsclient.Propagating,
+				Within: awsclient.OfIAM},
+			// Networks of another tool: "Invalid security group , groupId= sg-1, groupName=.", "Some input subnets in :[subnet-1] are invalid."
+			{Code: "InvalidParameterValue", Message: "invalid security group", Class: awsclient.Missing},
+			{Code: "InvalidParameterValue|InvalidSubnet", Message: "some input subnets", Class: awsclient.Missing},
+			{Code: "InvalidSubnet|InvalidVPCNetworkState|DBSubnetGroupDoesNotCoverEnoughAZs|SubnetAlreadyInUse|DBSubnetGroupNotAllowed",
+				Class: awsclient.Invalid},
+			{Code: "UnsupportedDBEngineVersion|InsufficientAvailableIPsInSubnet", Class: awsclient.Invalid},
+			{Code: "StorageTypeNotSupported|ProvisionedIopsNotAvailableInAZ|KMSKeyNotAccessible|InvalidDBInstanceClass",
+				Class: awsclient.Invalid},
+			{Code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded|DBSubnetGroupQuotaExceeded|DBSubnetQuotaExceeded",
+				Class: awsclient.Limit},
+			{Code: "InsufficientDBInstanceCapacity", Class: awsclient.Transient},
+		},
+		Answers: []kind.ErrorAnswer{
+			{Operation: "DescribeDBInstances", Code: "DBInstanceNotFound", Message: "DBInstance db not found.", Status: 404,
+				Class: awsclient.NotFound},
+			{Operation: "DescribeDBInstances", Code: "DBInstanceNotFoundFault", Status: 404, Class: awsclient.NotFound},
+			{Operation: "CreateDBInstance", Code: "DBSubnetGroupNotFoundFault", Status: 404, Class: awsclient.NotFound},
+			{Operation: "CreateDBInstance", Code: "DBInstanceAlreadyExists", Status: 400, Class: awsclient.Exists},
+			{Operation: "ModifyDBInstance", Code: "InvalidDBInstanceState", Status: 400, Class: awsclient.Busy},
+			{Operation: "DeleteDBSubnetGroup", Code: "InvalidDBSubnetGroupStateFault",
+				Message: "Cannot delete the subnet group 'db' because at least one database instance: orders is still using this subnet group.",
+				Status:  400, Class: awsclient.NotEmpty},
+			{Operation: "ModifyDBSubnetGroup", Code: "InvalidDBSubnetGroupStateFault", Status: 400, Class: awsclient.Busy},
+			{Operation: "CreateDBSubnetGroup", Code: "InvalidSubnet", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateDBSubnetGroup", Code: "DBSubnetGroupDoesNotCoverEnoughAZs", Status: 400, Class: awsclient.Invalid},
+			{Operation: "ModifyDBSubnetGroup", Code: "SubnetAlreadyInUse", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateDBInstance", Code: "StorageTypeNotSupported", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateDBInstance", Code: "KMSKeyNotAccessibleFault", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateDBSubnetGroup", Code: "DBSubnetGroupQuotaExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "DeleteDBInstance", Code: "InvalidParameterCombination",
+				Message: "Cannot delete protected DB Instance, please disable deletion protection and try again.", Status: 400,
+				Class: awsclient.Protected},
+			{Operation: "CreateDBInstance", Code: "InvalidParameterValue",
+				Message: "IAM role ARN value is invalid or does not include the required permissions", Status: 400,
+				Class: awsclient.Propagating},
+			{Operation: "CreateDBInstance", Code: "InstanceQuotaExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "CreateDBInstance", Code: "InsufficientDBInstanceCapacity", Status: 400, Class: awsclient.Transient},
+			{Operation: "CreateDBInstance", Code: "OptionGroupNotFoundFault", Status: 404, Class: awsclient.NotFound},
+			{Operation: "ListTagsForResource", Code: "DBProxyNotFoundFault", Status: 404, Class: awsclient.NotFound},
+			{Operation: "ListTagsForResource", Code: "IntegrationNotFoundFault", Status: 404, Class: awsclient.NotFound},
+			{Operation: "ModifyDBInstance", Code: "InvalidDBClusterStateFault", Status: 400, Class: awsclient.Busy},
+			{Operation: "ModifyDBInstance", Code: "DBUpgradeDependencyFailure", Status: 400, Class: awsclient.Invalid},
+			{Operation: "DeleteDBInstance", Code: "DBInstanceAutomatedBackupQuotaExceeded", Status: 400, Class: awsclient.Limit},
+			{Operation: "DeleteDBInstance", Code: "DBSnapshotAlreadyExists",
+				Message: "Cannot create the snapshot because a snapshot with the identifier orders-final already exists.", Status: 400,
+				Class: awsclient.Invalid},
+			{Operation: "CreateDBSnapshot", Code: "DBSnapshotAlreadyExists", Status: 400, Class: awsclient.Exists},
+			{Operation: "ModifyDBInstance", Code: "InvalidParameterCombination",
+				Message: "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.",
+				Status:  400, Class: awsclient.Busy},
+			{Operation: "ModifyDBInstance", Code: "InvalidDBInstanceState", Message: "the storage is being optimized", Status: 400,
+				Class: awsclient.Busy},
+			{Operation: "ModifyDBInstance", Code: "InvalidParameterCombination",
+				Message: "Cannot modify the storage while the DB instance is in the storage-optimization state", Status: 400,
+				Class: awsclient.Busy},
+			{Operation: "ModifyDBInstance", Code: "DBInstanceNotReady", Status: 400, Class: awsclient.Busy},
+			{Operation: "ModifyDBInstance", Code: "UnsupportedDBEngineVersion", Status: 400, Class: awsclient.Invalid},
+			{Operation: "CreateDBInstance", Code: "InvalidParameterValue", Message: "Invalid security group , groupId= sg-1, groupName=.",
+				Status: 400, Class: awsclient.Missing},
+			{Operation: "CreateDBSubnetGroup", Code: "InvalidParameterValue", Message: "Some input subnets in :[subnet-1] are invalid.",
+				Status: 400, Class: awsclient.Missing},
+		},
+	},
+}

@@ -37,7 +37,7 @@ type answer struct {
 // answers holds answers of AWS with their classes: at least one for every row of the table.
 var answers = slices.Concat(kindAnswers, commonAnswers)
 
-// commonAnswers are those of services that no kind calls. The others are in errors.go of the folders of the kinds.
+// commonAnswers come from services that no kind calls. All others stand in errors.go of the folders of the kinds.
 var commonAnswers = []answer{
 	{"EventBridge", "DescribeRule", "ResourceNotFoundException", "Rule x does not exist on EventBus default.", 400, NotFound},
 	{"EventBridge", "PutRule", "ManagedRuleException", "This rule was created by an AWS service on behalf of your account.", 400, Invalid},

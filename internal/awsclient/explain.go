@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -49,7 +50,8 @@ func (w *identityWords) explain(err error, action string) error {
 		// No AWS client returned it: a Kubernetes request failed, or something in the operator.
 		return e.retrying(status.ReasonRetrying, "%s", scrub(err.Error()))
 	}
-	e.action = cmp.Or(e.action, strings.Trim(cmp.Or(actionPrefixes[f.Service], f.Service)+":"+f.Operation, ":"), "the call to AWS")
+	// IAM's name of the action can be copied into a policy.
+	e.action = cmp.Or(e.action, strings.Trim(kind.IAMPrefix(f.Service)+":"+f.Operation, ":"), "the call to AWS")
 	if speak, ok := explanations[f.Class]; ok {
 		return speak(e)
 	}
@@ -57,13 +59,6 @@ func (w *identityWords) explain(err error, action string) error {
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, said)
 	}
 	return e.retrying(status.ReasonRetrying, "%s failed: %s", e.action, scrub(err.Error()))
-}
-
-// actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy:
-// docs.aws.amazon.com/service-authorization/latest/reference.
-var actionPrefixes = map[string]string{
-	"cloudcontrol": "cloudformation", "cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
-	"elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3",
 }
 
 // cutShort reports whether the call's context ended before an answer came.

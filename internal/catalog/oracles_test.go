@@ -17,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
@@ -139,8 +140,16 @@ func actionsOf(e engine.Entry) []string {
 	return slices.Compact(all)
 }
 
-// sdkNames are the names of services in the SDK, where IAM has others.
-var sdkNames = map[string]string{"cognito-idp": "cognitoidentityprovider", "logs": "cloudwatchlogs", "tag": "resourcegroupstaggingapi"}
+// sdkNames returns the names in the SDK of the services that have a name in IAM. A service that has it there, too, is the first.
+func sdkNames(models awsmodels.Table, prefix string) []string {
+	names := []string{prefix}
+	for _, service := range slices.Sorted(maps.Keys(models.Services)) {
+		if kind.IAMPrefix(service) == prefix && service != prefix {
+			names = append(names, service)
+		}
+	}
+	return names
+}
 
 // errorsOf is the row of a kind about the errors of its operations. Some actions of S3 and IAM have other names than the operations.
 func errorsOf(t *testing.T, e engine.Entry, models awsmodels.Table) string {
@@ -148,17 +157,13 @@ func errorsOf(t *testing.T, e engine.Entry, models awsmodels.Table) string {
 	operations, classes, n := 0, map[awsclient.Class]int{}, 0
 	for _, action := range actionsOf(e) {
 		service, operation, _ := strings.Cut(action, ":")
-		if name, ok := sdkNames[service]; ok {
-			service = name
-		}
-		codes, ok := models.Services[service][operation]
-		if !ok && service == "cloudformation" { // which is the prefix of Cloud Control API, too
-			service = "cloudcontrol"
-			codes, ok = models.Services[service][operation]
-		}
-		if !ok {
+		names := sdkNames(models, service)
+		at := slices.IndexFunc(names, func(name string) bool { _, ok := models.Services[name][operation]; return ok })
+		if at < 0 {
 			continue
 		}
+		service = names[at]
+		codes := models.Services[service][operation]
 		operations++
 		for _, code := range codes.All() {
 			err := &smithy.OperationError{ServiceID: service, OperationName: operation, Err: &smithy.GenericAPIError{Code: code}}

@@ -24,7 +24,7 @@ type ErrorRow struct {
 	// Message is a part of AWS's text, in lower case.
 	Message string
 	Class   ErrorClass
-	// After is how long to wait at least.
+	// After is the least time to wait.
 	After time.Duration
 	// Within limits how long AWS may still give this answer, of the class Propagating.
 	Within time.Duration

@@ -18,7 +18,7 @@ var generatedFiles = []string{
 	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml",
 	"manifests/",
 	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/",
-	"internal/testkit/awsmodels/",
+	"internal/testkit/awsmodels/", "internal/awsclient/zz_generated",
 	"internal/awsschema/bundled/schemas.zip", "internal/capability/parts/resources/kinds.txt",
 }
 

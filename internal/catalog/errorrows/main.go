@@ -7,11 +7,9 @@ package main
 import (
 	"fmt"
 	"go/format"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +34,11 @@ func main() {
 }
 
 func write(folder string) error {
-	all, err := declared()
+	byKind := map[string][]kind.ServiceErrors{}
+	for _, e := range catalog.Kinds() {
+		byKind[e.Name()] = e.Meta().Facts.Errors
+	}
+	all, err := merge(byKind)
 	if err != nil {
 		return err
 	}
@@ -52,22 +54,19 @@ func write(folder string) error {
 	return nil
 }
 
-// declared returns the errors that the kinds declare, in the order of the services.
-func declared() ([]kind.ServiceErrors, error) {
-	found := map[string]kind.ServiceErrors{}
-	for _, e := range catalog.Kinds() {
-		for _, errors := range e.Meta().Facts.Errors {
-			if other, ok := found[errors.Service]; ok && !reflect.DeepEqual(errors, other) {
-				return nil, fmt.Errorf("%s declares errors of %s, which kinds of another folder declare: leave them there", e.Name(), errors.Service)
+// merge returns the errors that kinds declare, in the order of the services. Kinds of one folder declare the same.
+func merge(byKind map[string][]kind.ServiceErrors) ([]kind.ServiceErrors, error) {
+	declared := map[string]kind.ServiceErrors{}
+	for _, name := range kind.SortedKeys(byKind) {
+		for _, errors := range byKind[name] {
+			if other, ok := declared[errors.Service]; ok && !reflect.DeepEqual(errors, other) {
+				return nil, fmt.Errorf("%s declares other errors of %s than a kind of another folder: one folder declares all", name,
+					errors.Service)
 			}
-			found[errors.Service] = errors
+			declared[errors.Service] = errors
 		}
 	}
-	var out []kind.ServiceErrors
-	for _, service := range slices.Sorted(maps.Keys(found)) {
-		out = append(out, found[service])
-	}
-	return out, nil
+	return kind.SortedValues(declared), nil
 }
 
 const head = `// SPDX-License-Identifier: Apache-2.0

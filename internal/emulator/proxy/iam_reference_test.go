@@ -3,7 +3,6 @@
 package proxy_test
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,12 +11,9 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
 	"github.com/nexus-operator/nexus-operator/internal/emulator/proxy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
-
-// prefixes are the names of services in IAM where they differ from the SDK's.
-var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp",
-	"elasticloadbalancingv2": "elasticloadbalancing", "eventbridge": "events", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
 // emulated returns a proxy with all services and without a moto.
 func emulated(t *testing.T) *proxy.Proxy {
@@ -39,11 +35,8 @@ func calledActions(t *testing.T, p *proxy.Proxy) []string {
 	}
 	var out []string
 	for service, operations := range called {
-		if prefix := prefixes[service]; prefix != "" {
-			service = prefix
-		}
 		for _, op := range operations {
-			out = append(out, p.ActionOf(service, op))
+			out = append(out, p.ActionOf(kind.IAMPrefix(service), op))
 		}
 	}
 	slices.Sort(out)
@@ -134,7 +127,7 @@ func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
 	taking := map[string]bool{}
 	for operation := range models.Tags {
 		service, op, _ := strings.Cut(operation, " ")
-		taking[proxy.Call{Service: cmp.Or(prefixes[service], service), Op: op}.Action()] = true
+		taking[proxy.Call{Service: kind.IAMPrefix(service), Op: op}.Action()] = true
 	}
 	for _, action := range calledActions(t, p) {
 		taking[action] = taking[action] || proxy.Reference().Actions[action].Tags

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -190,7 +192,8 @@ type kindSize struct {
 
 // kindSizes counts the lines of code of each AWS kind, without blank lines and comments: those of its own
 // file, and its share of the files of its package that it uses, divided among the kinds that use them. What
-// declares existing resources, in files that end in exportFile, the facts in factsFile and the error codes in errorsFile are no part of reconciling and are not counted.
+// declares existing resources, in files that end in exportFile, the facts in factsFile and the error codes in errorsFile are no part of
+// reconciling and are not counted.
 func kindSizes(t *tree) []kindSize {
 	var out []kindSize
 	for _, files := range t.packages() {
@@ -200,7 +203,7 @@ func kindSizes(t *tree) []kindSize {
 		shares := map[*file]int{}
 		used := usedFiles(t, files)
 		for _, f := range files {
-			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) && !strings.HasSuffix(f.path, "/"+factsFile) {
+			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) && !slices.Contains([]string{factsFile, errorsFile}, path.Base(f.path)) {
 				share(f, files, used, shares)
 			}
 		}

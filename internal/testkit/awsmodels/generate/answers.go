@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,7 +23,7 @@ func generateAnswers(botocore, version, file string) error {
 	a := awsmodels.Answers{Source: "botocore " + version, Date: today(), Required: map[string]map[string]awsmodels.Codes{},
 		Defaults: map[string]map[string]string{}, States: map[string]map[string][]string{}}
 	for service, operations := range called {
-		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
+		m, err := readModel(botocore, service)
 		if err != nil {
 			return fmt.Errorf("%s: %w", service, err)
 		}

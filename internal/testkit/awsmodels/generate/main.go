@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -142,10 +143,6 @@ func write(file string, table any) error {
 	return os.WriteFile(file, text.Bytes(), 0o644)
 }
 
-// folders are the names of botocore where they differ from those of the SDK.
-var folders = map[string]string{"cloudwatchlogs": "logs", "cognitoidentityprovider": "cognito-idp", "eventbridge": "events",
-	"elasticloadbalancingv2": "elbv2"}
-
 func generateErrors(botocore, version, file string) error {
 	called, err := awsmodels.Called(".")
 	if err != nil {
@@ -154,7 +151,7 @@ func generateErrors(botocore, version, file string) error {
 	t := awsmodels.Table{Source: "botocore " + version, Date: today(), Services: map[string]map[string]awsmodels.Codes{},
 		Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
 	for service, operations := range called {
-		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
+		m, err := readModel(botocore, service)
 		if err != nil {
 			return fmt.Errorf("%s: %w", service, err)
 		}
@@ -258,21 +255,53 @@ func (m model) tags(of reference, path string, seen map[string]bool) (found []st
 var namesTags = regexp.MustCompile(`(^|[a-z])tags$|tagset$|taglist$|^tagspecifications$|^tagstoadd$`)
 
 // readModel reads the latest version of a service.
-func readModel(folder string) (m model, err error) {
-	versions, err := filepath.Glob(filepath.Join(folder, "*", "service-2.json.gz"))
-	if err != nil || len(versions) == 0 {
-		return m, fmt.Errorf("no model in %s: %w", folder, err)
+func readModel(botocore, service string) (m model, err error) {
+	found, err := versions(botocore, service)
+	if err == nil && len(found) == 0 {
+		found, err = versionsByID(botocore, service)
 	}
-	f, err := os.Open(slices.Max(versions))
+	if err != nil || len(found) == 0 {
+		return m, fmt.Errorf("no model of %s in %s: %w", service, botocore, err)
+	}
+	err = unpack(slices.Max(found), func(text io.Reader) error { return json.NewDecoder(text).Decode(&m) })
+	return m, err
+}
+
+// versions returns the files of the versions of the models in the folders of a name.
+func versions(botocore, folder string) ([]string, error) {
+	return filepath.Glob(filepath.Join(botocore, "data", folder, "*", "service-2.json.gz"))
+}
+
+// serviceID is the SDK's name of the service in the first lines of a model.
+var serviceID = regexp.MustCompile(`"serviceId": ?"([^"]+)"`)
+
+// versionsByID returns the files of a service that has another name in botocore than in the SDK.
+func versionsByID(botocore, service string) (found []string, err error) {
+	all, err := versions(botocore, "*")
+	for _, file := range all {
+		err = errors.Join(err, unpack(file, func(text io.Reader) error {
+			start, err := io.ReadAll(io.LimitReader(text, 4096))
+			if m := serviceID.FindSubmatch(start); m != nil && strings.ToLower(strings.ReplaceAll(string(m[1]), " ", "")) == service {
+				found = append(found, file)
+			}
+			return err
+		}))
+	}
+	return found, err
+}
+
+// unpack reads a compressed file.
+func unpack(name string, read func(io.Reader) error) (err error) {
+	f, err := os.Open(name)
 	if err != nil {
-		return m, err
+		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	text, err := gzip.NewReader(f)
 	if err != nil {
-		return m, err
+		return err
 	}
-	return m, json.NewDecoder(text).Decode(&m)
+	return read(text)
 }
 
 // errorsOf returns the errors of an operation that are the caller's.

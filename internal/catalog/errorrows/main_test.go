@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+func TestTheTableHasTheRowsOfTheKinds(t *testing.T) {
+	folder := t.TempDir()
+	if err := write(folder); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{rowsFile, answersFile} {
+		want, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join("..", "..", "awsclient", name))
+		if err != nil || string(got) != string(want) {
+			t.Errorf("internal/awsclient/%s differs from errors.go of the folders of the kinds: run make generate (%v)", name, err)
+		}
+	}
+}
+
+func TestMerge_OneFolderDeclaresAService(t *testing.T) {
+	queue := []kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "OverLimit", Class: "Limit"}}}}
+	all, err := merge(map[string][]kind.ServiceErrors{
+		"Queue": queue, "Policy": queue, "Topic": {{Service: "sns"}},
+	})
+	if err != nil || len(all) != 2 || all[0].Service != "sns" || all[1].Service != "sqs" {
+		t.Errorf("%v %v", all, err)
+	}
+	if _, err := merge(map[string][]kind.ServiceErrors{"Queue": queue, "Topic": {{Service: "sqs"}}}); err == nil {
+		t.Error("two folders declare errors of one service")
+	}
+}
+
+func TestRows_HaveTheMembersThatAreGiven(t *testing.T) {
+	text := rows([]kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{
+		{Operation: "Create*", Code: "A|B", Message: `"x"`, Class: "Busy", After: time.Minute},
+		{Code: "C", Class: "Propagating", Within: 90 * time.Second},
+	}}})
+	for _, want := range []string{
+		"import \"time\"\n",
+		`{service: "sqs", operation: "Create*", code: "A|B", message: "\"x\"", class: Busy, after: 1 * time.Minute},`,
+		`{service: "sqs", code: "C", class: Propagating, within: 90000 * time.Millisecond},`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	text = rows([]kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "C", Class: "Busy"}}}})
+	if strings.Contains(text, "import") {
+		t.Errorf("a package is imported that no row uses:\n%s", text)
+	}
+}

@@ -69,7 +69,7 @@ func TestStream_FailuresOfHandlers(t *testing.T) {
 			t.Run(string(operation)+" "+string(code), func(t *testing.T) {
 				want, known := failuresOfHandlers[code][operation]
 				if !known {
-					t.Fatal("decide what this failure means: add a row to the table of errors, and one to this test")
+					t.Fatal("decide what this failure means: add a row to errors.go, and one to this test")
 				}
 				failsOnce(t, operation, code, want)
 			})

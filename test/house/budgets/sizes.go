@@ -203,7 +203,8 @@ func kindSizes(t *tree) []kindSize {
 		shares := map[*file]int{}
 		used := usedFiles(t, files)
 		for _, f := range files {
-			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) && !slices.Contains([]string{factsFile, errorsFile}, path.Base(f.path)) {
+			isData := strings.HasSuffix(f.path, exportFile) || slices.Contains([]string{factsFile, errorsFile}, path.Base(f.path))
+			if len(constructors(f)) == 0 && !isData {
 				share(f, files, used, shares)
 			}
 		}

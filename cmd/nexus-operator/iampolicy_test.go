@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // printed returns what iam-policy prints, read as AWS would read it.
@@ -52,6 +53,17 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 	return out
 }
 
+// needed returns the rights without a call that a kind declares in its facts.
+func needed(rights kind.Rights) (out []string) {
+	for _, need := range rights.Needs {
+		out = append(out, strings.Fields(need.Actions)...)
+	}
+	for _, use := range rights.Encrypts {
+		out = append(out, strings.Fields(use)...)
+	}
+	return out
+}
+
 // The operator's policy allows every action that a kind declares, and no other. iam:PassRole, the use of keys by
 // services, the invocation of functions that rotate secrets, what Lambda reads for its caller, the roles that services have, tags of new
 // buckets and final snapshots are rights without a call.
@@ -64,7 +76,8 @@ func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 		want["kms:"+use] = true
 	}
 	for _, k := range catalog.Kinds() {
-		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional, k.Meta().Judges) {
+		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional, k.Meta().Judges,
+			needed(k.Meta().Facts.Rights)) {
 			want[action] = true
 		}
 	}

@@ -12,6 +12,8 @@ type Facts struct {
 	Terraform Terraform
 	// Reach limits the accounts and regions of the objects that may refer to the resources.
 	Reach Reach
+	// Rights are the rights in IAM that the actions take.
+	Rights Rights
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
 	// Declarable is true where a capability may declare objects of the kind in dataServices.resources: it has no other field for them, and

@@ -14,7 +14,7 @@ func TestOperator_ReadsTheQueueOfDriftEventsAlone(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-"}
 	for queue, want := range map[string]int{"": 0, "nexus-drift-events": 1} {
 		scope.DriftQueue = queue
-		documents, _, err := Operator(metas, scope)
+		documents, _, err := operator(t, metas, scope)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,8 @@ package permissions
 import (
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // ec2Types are the types of the resources that the actions of EC2 are about, by a part of the action's name that no other one
@@ -37,17 +39,56 @@ var ec2Uses = map[string][]string{
 	"ec2:ModifyInstanceAttribute": {"security-group"},
 }
 
-// ec2 limits by tags: AWS chooses the identifiers.
-func (s Scope) ec2(operation string) target {
+// ec2 returns where an action of EC2 is needed, which is limited by tags: AWS chooses the identifiers. All are the actions of the policy.
+func (s Scope) ec2(action string, all []string) []target {
+	operation := strings.TrimPrefix(action, "ec2:")
 	of := s.ec2Resources(operation)
+	creates := slices.DeleteFunc(slices.Clone(ec2Creates), func(c string) bool { return !slices.Contains(all, "ec2:"+c) })
+	var out []target
 	switch {
-	case strings.HasPrefix(operation, "Describe"):
-		return target{resources: everywhere}
+	case action == "ec2:CreateTags":
+		return s.ec2Tags(creates)
+	case action == "ec2:DeleteTags":
+		return []target{{s.ec2Made(creates), ours}}
 	case slices.Contains(ec2Creates, operation):
-		return target{of, given}
+		out = append(out, target{of, given})
 	default:
-		return target{of, ours}
+		out = append(out, target{of, ours})
 	}
+	if parents := s.ec2Parents(action); parents != nil {
+		out = append(out, target{resources: parents})
+	}
+	return out
+}
+
+// ec2Tags returns where the right to give tags is needed: with a create, for which EC2 alone has a condition, and otherwise on resources
+// that carry the operator's tag. With Adopt, all resources get tags.
+func (s Scope) ec2Tags(creates []string) []target {
+	made := s.ec2Made(creates)
+	withParts := made
+	if slices.Contains(creates, "RunInstances") {
+		withParts = append(slices.Clone(made), s.arns("ec2", "volume/*")...)
+	}
+	with := target{withParts, iampolicy.Conditions{"StringEquals": {"ec2:CreateAction": creates}}}
+	switch {
+	case s.Adopt && slices.Equal(withParts, made):
+		return []target{{resources: made}}
+	case s.Adopt:
+		return []target{{resources: made}, with}
+	default:
+		return []target{with, {made, ours}}
+	}
+}
+
+// ec2Made returns the ARNs of the resources that EC2's create actions make. The volumes of an instance, which get tags with it, are not
+// changed later.
+func (s Scope) ec2Made(creates []string) []string {
+	var out []string
+	for _, c := range creates {
+		out = append(out, s.ec2Resources(c)...)
+	}
+	slices.Sort(out)
+	return out
 }
 
 // ec2Creates are the actions that make a resource with its tags.

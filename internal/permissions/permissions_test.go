@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
@@ -25,10 +26,44 @@ func statementOf(t *testing.T, documents []iampolicy.Document, action string) ia
 	return iampolicy.Statement{}
 }
 
+// takenBy returns the kinds that take one of the actions and no other kind does, with their facts and those of the actions that they take.
+// Other actions have no facts.
+func takenBy(actions []string) (out []kind.Meta) {
+	takers, taken := map[string]int{}, map[string]bool{}
+	for _, e := range catalog.Kinds() {
+		for _, action := range actionsOf([]kind.Meta{e.Meta()}) {
+			takers[action]++
+		}
+	}
+	for _, e := range catalog.Kinds() {
+		m, alone := kind.Meta{Facts: e.Meta().Facts}, false
+		for _, action := range actionsOf([]kind.Meta{e.Meta()}) {
+			if slices.Contains(actions, action) {
+				m.Writes = append(m.Writes, action)
+				alone = alone || takers[action] == 1
+			}
+		}
+		for _, action := range m.Writes {
+			taken[action] = taken[action] || alone
+		}
+		if alone {
+			out = append(out, m)
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(actions), func(action string) bool { return taken[action] })
+	return append(out, kind.Meta{Writes: rest})
+}
+
+// operator returns the policies for actions of any kinds.
+func operator(t *testing.T, metas []kind.Meta, scope Scope) ([]iampolicy.Document, []string, error) {
+	t.Helper()
+	return Operator(takenBy(actionsOf(metas)), scope)
+}
+
 func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/",
 		Boundary: "arn:aws:iam::123456789012:policy/b"}
-	documents, _, err := Operator([]kind.Meta{{
+	documents, _, err := operator(t, []kind.Meta{{
 		Reads: []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider",
 			"cognito-idp:ListUserPools", "logs:DescribeLogGroups"},
 		Writes: []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable",
@@ -130,7 +165,7 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 		}
 		for action, used := range map[string]string{"dynamodb:UpdateTable": "kms:CreateGrant",
 			"secretsmanager:CreateSecret": "kms:GenerateDataKey", "sqs:CreateQueue": ""} {
-			documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
+			documents, _, err := operator(t, []kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +185,7 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 }
 
 func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"},
+	documents, _, err := operator(t, []kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"},
 		Writes: []string{"s3:PutReplicationConfiguration"}}},
 		Scope{Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 	if err != nil {
@@ -170,7 +205,7 @@ func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
 
 // AWS evaluates everything that a new instance is made of, and the role that it gets.
 func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"},
+	documents, _, err := operator(t, []kind.Meta{{Reads: []string{"iam:GetInstanceProfile"},
 		Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
 		Scope{Region: "eu-west-1", Account: "123456789012", RolePath: "/teams/"})
 	if err != nil {
@@ -210,7 +245,7 @@ func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
 		"cognito-idp:UpdateUserPool",
 		"acm:RequestCertificate", "acm:AddTagsToCertificate", "eks:CreatePodIdentityAssociation", "eks:TagResource"}}}
 	for _, adopt := range []bool{false, true} {
-		documents, _, err := Operator(metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
+		documents, _, err := operator(t, metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +271,7 @@ func TestOperator_NamesServicesAsThePartitionDoes(t *testing.T) {
 	for partition, want := range map[string][2]string{"aws": {"ec2.amazonaws.com", "rds.*.amazonaws.com"},
 		"aws-cn":     {"ec2.amazonaws.com.cn", "rds.*.amazonaws.com.cn"},
 		"aws-us-gov": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-eusc": {"ec2.amazonaws.com", "rds.*.amazonaws.eu"}} {
-		documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}},
+		documents, _, err := operator(t, []kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}},
 			Scope{Partition: partition})
 		if err != nil {
 			t.Fatal(err)
@@ -256,7 +291,7 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 			"[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
 		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
 	} {
-		documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}},
+		documents, _, err := operator(t, []kind.Meta{{Writes: []string{action}}},
 			Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +307,7 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 
 // AWS evaluates the VPC of a new subnet too, which need not be the operator's own.
 func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}},
+	documents, _, err := operator(t, []kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}},
 		Scope{Region: "eu-west-1", Account: "123456789012"})
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +330,7 @@ func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
 }
 
 func TestOperator_RefusesServicesWhoseResourcesAreUnknown(t *testing.T) {
-	if _, _, err := Operator([]kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil ||
+	if _, _, err := operator(t, []kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil ||
 		!strings.Contains(err.Error(), "batch:CreateJobQueue") {
 		t.Errorf("got %v", err)
 	}
@@ -325,7 +360,7 @@ func TestDocuments_AreSplitAtTheLimitOfAPolicy(t *testing.T) {
 	for i := range 100 {
 		many = append(many, fmt.Sprintf("arn:aws:iam::123456789012:role/a-role-with-a-very-long-name-that-fills-a-policy-%d", i))
 	}
-	if _, _, err := Operator(nil, Scope{AssumeRoles: many}); err == nil || !strings.Contains(err.Error(), "sts:AssumeRole") {
+	if _, _, err := operator(t, nil, Scope{AssumeRoles: many}); err == nil || !strings.Contains(err.Error(), "sts:AssumeRole") {
 		t.Errorf("a statement that fits no policy: %v", err)
 	}
 }
@@ -349,7 +384,7 @@ func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
 }
 
 func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}},
+	documents, _, err := operator(t, []kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}},
 		Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
 	if err != nil {
 		t.Fatal(err)
@@ -370,7 +405,7 @@ func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
 }
 
 func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
-	documents, _, err := Operator([]kind.Meta{{
+	documents, _, err := operator(t, []kind.Meta{{
 		Reads:  []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"},
 		Writes: []string{"eks:CreatePodIdentityAssociation", "eks:TagResource", "eks:DeletePodIdentityAssociation"},
 	}}, Scope{Region: "eu-west-1", Account: "123456789012", EKSCluster: "c", NamePrefix: "team-"})

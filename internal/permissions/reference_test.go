@@ -3,6 +3,7 @@
 package permissions_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,47 +15,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-// decisions are the differences between AWS's reference and the printed policies, with the reason. The key is an action, or an action and a
-// further action that it needs by the reference.
+// decisions are the differences between AWS's reference and the printed policies that are about no kind, with the reason. Those about the
+// actions of a kind are Decided in its facts.
 var decisions = map[string]string{
-	"elasticache:CreateCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
-	"elasticache:CreateCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
-	"elasticache:CreateCacheCluster s3:GetObject":               "only from a snapshot file, for which there is no field",
-	"elasticache:DeleteCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
-	"elasticache:DeleteCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
-	"cloudwatchlogs CreateLogGroup logs:TagLogGroup":            "either this or logs:TagResource, which is granted",
-	"eventbridge PutRule events:PutRule":                        "only nexusctl makes rules, with the rights of the installer",
-	"eventbridge PutRule events:TagResource":                    "only nexusctl makes rules, with the rights of the installer",
-	"iam:AddRoleToInstanceProfile iam:PassRole":                 "granted for ec2.amazonaws.com, which gets the role",
-	"lambda:CreateFunction lambda:PassCapacityProvider":         "there is no field for capacity providers",
-	"rds:CreateDBInstance iam:PassRole":                         "only for a monitoring or domain role, for which there is no field",
-	"rds:ModifyDBInstance iam:PassRole":                         "only for a monitoring or domain role, for which there is no field",
-	"rds:CreateDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
-	"rds:ModifyDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
-	"rds:DeleteDBInstance rds:DeleteTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
-
-	"route53:ChangeTagsForResource arn:${Partition}:route53:::healthcheck/${Id}": "only hosted zones are tagged",
-
-	"s3 CreateBucket s3express:CreateBucket":                                 "no directory buckets",
-	"s3 CreateBucket s3express:TagResource":                                  "no directory buckets",
-	"s3 DeleteBucket s3express:DeleteBucket":                                 "no directory buckets",
-	"s3 DeleteBucketLifecycle s3express:PutLifecycleConfiguration":           "no directory buckets",
-	"s3 DeleteBucketPolicy s3express:DeleteBucketPolicy":                     "no directory buckets",
-	"s3 DeleteObjects s3express:CreateSession":                               "no directory buckets",
-	"s3 PutBucketEncryption s3express:PutEncryptionConfiguration":            "no directory buckets",
-	"s3 PutBucketLifecycleConfiguration s3express:PutLifecycleConfiguration": "no directory buckets",
-	"s3 PutBucketPolicy s3express:CreateSession":                             "no directory buckets",
-	"s3 PutBucketPolicy s3express:PutBucketPolicy":                           "no directory buckets",
-	"s3control TagResource s3express:TagResource":                            "no directory buckets",
-	"s3control UntagResource s3express:UntagResource":                        "no directory buckets",
-	"s3 DeleteObjects s3:BypassGovernanceRetention":                          "objects under a lock are never deleted",
-	"s3 PutBucketEncryption kms:Decrypt":                                     "for objects, which the operator neither reads nor writes",
-	"s3 PutBucketEncryption kms:GenerateDataKey":                             "for objects, which the operator neither reads nor writes",
-	"secretsmanager CreateSecret secretsmanager:ReplicateSecretToRegions":    "there is no field for replicas",
-	"secretsmanager GetSecretValue secretsmanager:GetSecretValue":            "the operator reads no values; nexusctl does with the user's rights",
-	"ssm GetServiceSetting ssm:UpdateServiceSetting":                         "the text refers to who changes the setting",
-	"sts GetCallerIdentity iam:DeleteVirtualMFADevice":                       "an example in the text",
-	"sts GetCallerIdentity sts:GetCallerIdentity":                            "needs no right",
+	"eventbridge PutRule events:PutRule":               "only nexusctl makes rules, with the rights of the installer",
+	"eventbridge PutRule events:TagResource":           "only nexusctl makes rules, with the rights of the installer",
+	"sts GetCallerIdentity iam:DeleteVirtualMFADevice": "an example in the text",
+	"sts GetCallerIdentity sts:GetCallerIdentity":      "needs no right",
 }
 
 // policies are the operator's printed policies for all kinds.
@@ -121,11 +88,26 @@ var servicesOfRoles = map[string]string{"kms": "mrk.kms.amazonaws.com"}
 // comparison notes differences.
 type comparison struct {
 	*testing.T
-	used map[string]bool
+	decided map[string]string
+	used    map[string]bool
+}
+
+func newComparison(t *testing.T) comparison {
+	t.Helper()
+	all := maps.Clone(decisions)
+	for _, k := range catalog.Kinds() {
+		for key, reason := range k.Meta().Facts.Rights.Decided {
+			if all[key] != "" {
+				t.Errorf("%s: %q is decided twice", k.Name(), key)
+			}
+			all[key] = reason
+		}
+	}
+	return comparison{t, all, map[string]bool{}}
 }
 
 func (c comparison) differs(key, what string) {
-	if c.used[key] = true; decisions[key] == "" {
+	if c.used[key] = true; c.decided[key] == "" {
 		c.Errorf("%q: %s", key, what)
 	}
 }
@@ -142,7 +124,7 @@ func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, c := printed(t), comparison{t, map[string]bool{}}
+	p, c := printed(t), newComparison(t)
 	all := p.actions()
 	for action, resources := range all {
 		known, ok := reference.Actions[action]
@@ -171,7 +153,7 @@ func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
 			}
 		}
 	}
-	for key := range decisions {
+	for key := range c.decided {
 		if !c.used[key] {
 			t.Errorf("the decision on %q is about nothing", key)
 		}

@@ -37,7 +37,7 @@ func targetsOf(documents []iampolicy.Document, action string) (out []string) {
 
 func printedFor(t *testing.T, scope Scope) ([]iampolicy.Document, string) {
 	t.Helper()
-	documents, notices, err := Operator(anyKind, scope)
+	documents, notices, err := operator(t, anyKind, scope)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestTypes_OfAPatternAreThoseOfTheOperator(t *testing.T) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}
-	if _, _, err := Operator([]kind.Meta{{Writes: []string{"sqs:CreateQueue"}}}, teams("AWS::Kinesis::Stream")); err == nil ||
+	if _, _, err := operator(t, []kind.Meta{{Writes: []string{"sqs:CreateQueue"}}}, teams("AWS::Kinesis::Stream")); err == nil ||
 		!strings.Contains(err.Error(), "AWSResource") {
 		t.Errorf("without the kind: %v", err)
 	}

@@ -7,6 +7,15 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts returns the facts about a Certificate that other packages use.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "acm:RequestCertificate", If: kind.GivesTag},
+				{Actions: "acm:DescribeCertificate acm:ListTagsForCertificate", On: []string{"certificate/*"}},
+				{Actions: "acm:AddTagsToCertificate", On: []string{"certificate/*"}, If: kind.GivesTag},
+				{Actions: "acm:AddTagsToCertificate", On: []string{"certificate/*"}, If: kind.HasTagOrIsAdopted},
+				{Actions: "acm:*", On: []string{"certificate/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Certificate.DomainValidationOptions", "Certificate.ExtendedKeyUsages", "Certificate.FailureReason", "Certificate.InUseBy",

@@ -8,6 +8,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // returns for the resource.
 func resourceFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			// AWS evaluates the calls of a handler for their services.
+			Calls: []kind.Right{{Actions: "cloudformation:*"}},
+		},
 		Errors:      awsErrors,
 		NotSettings: []string{"cloudformation.DescribeType", "TypeName"},
 	}

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts returns the facts about a DynamoDBTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "dynamodb:*", On: []string{"table/${Name}"}}},
+			Encrypts: map[string]string{ // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+				"dynamodb:CreateTable dynamodb:UpdateTable": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:Encrypt kms:GenerateDataKey " +
+					"kms:ReEncryptFrom kms:ReEncryptTo",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"ContinuousBackupsDescription.ContinuousBackupsStatus",

@@ -42,6 +42,15 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Passes: []kind.Pass{
+				{For: "ec2:RunInstances ec2:AssociateIamInstanceProfile ec2:ReplaceIamInstanceProfileAssociation", To: "ec2.amazonaws.com"},
+			},
+			Encrypts: map[string]string{ // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
+				"ec2:RunInstances": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:GenerateDataKeyWithoutPlaintext " +
+					"kms:ReEncryptFrom kms:ReEncryptTo",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"InstanceId", "Reservations.Groups", "Reservations.OwnerId", "Reservations.RequesterId", "Reservations.ReservationId",

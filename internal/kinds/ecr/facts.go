@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts returns the facts about an ECRRepository that other packages use.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "ecr:*", On: []string{"repository/${Name}"}}},
+			Encrypts: map[string]string{ // https://docs.aws.amazon.com/AmazonECR/latest/userguide/encryption-at-rest.html
+				"ecr:CreateRepository": "kms:CreateGrant kms:DescribeKey kms:RetireGrant",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"RegistryId", "RepositoryName", "Repositories.RegistryId",

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ECSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "ecs:CreateCluster", If: kind.GivesTag},
+				{Actions: "ecs:DescribeCapacityProviders", On: []string{"capacity-provider/*"}}, // the names of clusters do not limit theirs
+				{Actions: "ecs:*", On: []string{"cluster/${Name}"}},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Clusters.ActiveServicesCount", "Clusters.Attachments", "Clusters.AttachmentsStatus", "Clusters.PendingTasksCount",

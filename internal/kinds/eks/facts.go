@@ -7,6 +7,25 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "eks:CreateCluster", If: kind.GivesTag},
+				{Actions: "eks:DescribeAccessEntry eks:UpdateAccessEntry eks:DeleteAccessEntry eks:ListAssociatedAccessPolicies " +
+					"eks:AssociateAccessPolicy eks:DisassociateAccessPolicy", On: []string{"access-entry/${Name}"}},
+				{Actions: "eks:UntagResource", On: []string{"cluster/${Name}"}, If: kind.HasTag},
+				{Actions: "eks:*", On: []string{"cluster/${Name}"}},
+			},
+			Needs: []kind.Need{
+				{For: "eks:CreateCluster", Actions: "ec2:DescribeSecurityGroups ec2:DescribeSubnets ec2:DescribeVpcs"},
+			},
+			ServiceRoles: map[string]string{ // https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
+				"eks.amazonaws.com": "eks:CreateCluster",
+			},
+			Encrypts: map[string]string{ // https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+				"eks:CreateCluster": "kms:CreateGrant kms:DescribeKey",
+			},
+			Passes: []kind.Pass{{For: "eks:CreateCluster", To: "eks.amazonaws.com"}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"AccessEntries", "Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets",
@@ -52,6 +71,17 @@ func clusterFacts() kind.Facts {
 // podIdentityAssociationFacts returns the facts about a PodIdentityAssociation that other packages use.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // associations are made in the operator's own cluster, and EKS chooses their identifiers
+				{Actions: "eks:CreatePodIdentityAssociation", On: []string{"cluster/${Cluster}"}, If: kind.GivesTag},
+				{Actions: "eks:ListPodIdentityAssociations", On: []string{"cluster/${Cluster}"}},
+				{Actions: "eks:DescribePodIdentityAssociation", On: []string{"podidentityassociation/${Cluster}/*"}},
+				{Actions: "eks:TagResource", On: []string{"podidentityassociation/${Cluster}/*"}, If: kind.GivesTag},
+				{Actions: "eks:TagResource", On: []string{"podidentityassociation/${Cluster}/*"}, If: kind.HasTagOrIsAdopted},
+				{Actions: "eks:*", On: []string{"podidentityassociation/${Cluster}/*"}, If: kind.HasTag},
+			},
+			Passes: []kind.Pass{{For: "eks:CreatePodIdentityAssociation eks:UpdatePodIdentityAssociation", To: kind.PodIdentityService}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"eks.ListPodIdentityAssociations", "Association.ExternalId",

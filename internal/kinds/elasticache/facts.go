@@ -7,6 +7,27 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ElastiCacheCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			// A cluster is placed in any subnet group, and has any parameter group, that an object names. Its final snapshot has any name.
+			Calls: []kind.Right{
+				{Actions: "elasticache:CreateCacheCluster", On: []string{"cluster:${Name}", "parametergroup:*", "subnetgroup:*"}},
+				{Actions: "elasticache:ModifyCacheCluster", On: []string{"cluster:${Name}", "parametergroup:*"}},
+				{Actions: "elasticache:DeleteCacheCluster", On: []string{"cluster:${Name}", "snapshot:*"}},
+				{Actions: "elasticache:DescribeSnapshots", On: []string{"snapshot:*"}}, // by the name of a final snapshot
+				{Actions: "elasticache:*", On: []string{"cluster:${Name}"}},
+			},
+			Needs: []kind.Need{
+				{For: "elasticache:CreateCacheCluster elasticache:DeleteCacheCluster",
+					Actions: "ec2:DescribeNetworkInterfaces ec2:DescribeSubnets ec2:DescribeVpcs"},
+			},
+			Decided: map[string]string{
+				"elasticache:CreateCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
+				"elasticache:CreateCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
+				"elasticache:CreateCacheCluster s3:GetObject":               "only from a snapshot file, for which there is no field",
+				"elasticache:DeleteCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
+				"elasticache:DeleteCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"CacheClusters.CacheClusterStatus", "CacheClusters.CacheNodes", "CacheClusters.CacheParameterGroup.ParameterApplyStatus",

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts returns the facts about a GlueCrawler that other packages use.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "glue:CreateCrawler", If: kind.GivesTag},
+				{Actions: "glue:*", On: []string{"crawler/${Name}"}},
+			},
+			Passes: []kind.Pass{{For: "glue:CreateCrawler glue:UpdateCrawler", To: "glue.amazonaws.com"}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Crawler.CrawlElapsedTime", "Crawler.LastCrawl", "Crawler.Schedule.State", "Crawler.State", "Crawler.Version",
@@ -34,6 +41,17 @@ func crawlerFacts() kind.Facts {
 // databaseFacts returns the facts about a GlueDatabase that other packages use.
 func databaseFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			// AWS evaluates the parents of a resource, and the resources that are deleted with it. Names of databases that a capability makes have
+			// underscores for hyphens.
+			Calls: []kind.Right{
+				{Actions: "glue:GetTags glue:TagResource glue:UntagResource", On: []string{"database/${CatalogName}"}},
+				{Actions: "glue:GetTables", On: []string{"catalog", "database/${CatalogName}", "table/${CatalogName}/*"}},
+				{Actions: "glue:DeleteDatabase", On: []string{"catalog", "database/${CatalogName}", "table/${CatalogName}/*",
+					"userDefinedFunction/${CatalogName}/*"}},
+				{Actions: "glue:*", On: []string{"catalog", "database/${CatalogName}"}},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Database.CatalogId", "Database.CreateTableDefaultPermissions",
@@ -66,6 +84,9 @@ func databaseFacts() kind.Facts {
 // tableFacts returns the facts about a GlueTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "glue:*", On: []string{"catalog", "database/${CatalogName}", "table/${CatalogName}/*"}}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Table.CatalogId", "Table.CreatedBy", "Table.DatabaseName", "Table.VersionId",

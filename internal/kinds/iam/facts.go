@@ -11,6 +11,17 @@ import (
 // roleFacts returns the facts about an IAMRole that other packages use.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "iam:GetOpenIDConnectProvider", On: []string{"arn:${Partition}:iam::${Account}:oidc-provider/*"}},
+				{Actions: "iam:*InstanceProfile", On: []string{"arn:${Partition}:iam::${Account}:instance-profile/${RoleName}"}},
+				{Actions: "iam:*", On: []string{"arn:${Partition}:iam::${Account}:role/${RoleName}"}, If: kind.HasBoundary},
+			},
+			Passes: []kind.Pass{{For: "iam:AddRoleToInstanceProfile", To: "ec2.amazonaws.com"}},
+			Decided: map[string]string{
+				"iam:AddRoleToInstanceProfile iam:PassRole": "granted for ec2.amazonaws.com, which gets the role",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"iam.ListInstanceProfilesForRole", "PolicyName", "RoleName", "AttachedPolicies.PolicyName",

@@ -7,6 +7,22 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts returns the facts about a KMSKey that other packages use.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			// AWS chooses the identifiers. For an action on an alias, it evaluates the alias and the key, and a key that an object adopts has no tag
+			// yet when it gets an alias.
+			Calls: []kind.Right{
+				{Actions: "kms:ListAliases"},
+				{Actions: "kms:CreateKey", If: kind.GivesTag},
+				{Actions: "kms:ListResourceTags", On: []string{"key/*"}},
+				{Actions: "kms:TagResource", If: kind.GivesTag}, // of a key that does not exist yet, AWS knows no ARN
+				{Actions: "kms:TagResource", On: []string{"key/*"}, If: kind.HasTagOrIsAdopted},
+				{Actions: "kms:*Alias", On: []string{"alias/${Name}"}},
+				{Actions: "kms:*Alias", On: []string{"key/*"}, If: kind.HasTagOrIsAdopted},
+				{Actions: "kms:*", On: []string{"key/*"}, If: kind.HasTag},
+			},
+			// A multi-Region key: https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
+			ServiceRoles: map[string]string{"mrk.kms.amazonaws.com": "kms:CreateKey"},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms",

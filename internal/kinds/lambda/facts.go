@@ -7,6 +7,27 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "lambda:*", On: []string{"function:${Name}"}}},
+			// Images are in the operator's own repositories. An administrator allows others, and the archives in S3: the operator reads no objects of
+			// other buckets. https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+			Needs: []kind.Need{
+				{For: "lambda:GetFunction", Actions: "lambda:ListTags", On: []string{"function:${Name}"}},
+				{For: "lambda:CreateFunction", Actions: "ec2:DescribeSecurityGroups ec2:DescribeSubnets ec2:DescribeVpcs"},
+				{For: "lambda:CreateFunction", Actions: "ecr:BatchGetImage ecr:GetDownloadUrlForLayer ecr:GetRepositoryPolicy " +
+					"ecr:SetRepositoryPolicy", On: []string{"repository/${Name}"}},
+				// also of other accounts
+				{For: "lambda:CreateFunction", Actions: "lambda:GetLayerVersion", On: []string{"arn:${Partition}:lambda:*:*:layer:*"}},
+			},
+			Encrypts: map[string]string{ // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
+				"lambda:CreateFunction lambda:UpdateFunctionConfiguration": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:Encrypt kms:GenerateDataKey",
+				"lambda:GetFunction": "kms:Decrypt",
+			},
+			Passes: []kind.Pass{{For: "lambda:CreateFunction lambda:UpdateFunctionConfiguration", To: "lambda.amazonaws.com"}},
+			Decided: map[string]string{
+				"lambda:CreateFunction lambda:PassCapacityProvider": "there is no field for capacity providers",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Code.Location", "Code.RepositoryType", "Code.ResolvedImageUri", "Configuration.CodeSize", "Configuration.ConfigSha256",

@@ -7,6 +7,15 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // groupFacts returns the facts about a LogGroup that other packages use.
 func groupFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "logs:DescribeLogGroups"},
+				{Actions: "logs:*", On: []string{"log-group:${Name}"}}, // most take the ARN with ":*" at its end, which the star allows
+			},
+			Decided: map[string]string{
+				"cloudwatchlogs CreateLogGroup logs:TagLogGroup": "either this or logs:TagResource, which is granted",
+			},
+		},
 		Errors:      awsErrors,
 		NotSettings: []string{"LogGroups.Arn", "LogGroups.InheritedProperties", "LogGroups.MetricFilterCount", "LogGroups.StoredBytes"},
 		Declarable:  true,

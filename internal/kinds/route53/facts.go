@@ -9,6 +9,21 @@ const canonical = "names are compared in lower case and with their last dot: can
 // hostedZoneFacts returns the facts about a Route53HostedZone that other packages use.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			// AWS chooses the identifiers, and knows no condition on the tags of a hosted zone.
+			Calls: []kind.Right{
+				{Actions: "route53:CreateHostedZone route53:ListHostedZonesByName"},
+				{Actions: "route53:AssociateVPCWithHostedZone route53:DisassociateVPCFromHostedZone",
+					On: []string{"arn:${Partition}:route53:::hostedzone/*", "arn:${Partition}:ec2:*:${Account}:vpc/*"}},
+				{Actions: "route53:*", On: []string{"arn:${Partition}:route53:::hostedzone/*"}},
+			},
+			Needs: []kind.Need{ // of a private zone
+				{For: "route53:CreateHostedZone route53:AssociateVPCWithHostedZone", Actions: "ec2:DescribeVpcs"},
+			},
+			Decided: map[string]string{
+				"route53:ChangeTagsForResource arn:${Partition}:route53:::healthcheck/${Id}": "only hosted zones are tagged",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"DelegationSet", "HostedZone.CallerReference", "HostedZone.ResourceRecordSetCount", "HostedZone.LinkedService",
@@ -53,6 +68,12 @@ func hostedZoneFacts() kind.Facts {
 // recordSetFacts returns the facts about a Route53RecordSet that other packages use.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "route53:GetChange", On: []string{"arn:${Partition}:route53:::change/*"}},
+				{Actions: "route53:*", On: []string{"arn:${Partition}:route53:::hostedzone/*"}},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			// A list begins with the record set and goes on with others, such as the one with its owner.

@@ -7,6 +7,23 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // secretFacts returns the facts about a SecretsManagerSecret that other packages use.
 func secretFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "secretsmanager:*", On: []string{"secret:${Name}"}}},
+			Needs: []kind.Need{
+				// The functions that rotate secrets are those of AWS, which have names with a fixed prefix. An administrator allows others:
+				// https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
+				{For: "secretsmanager:RotateSecret", Actions: "lambda:InvokeFunction", On: []string{"function:SecretsManager*"}},
+			},
+			// Without the right to encrypt, UpdateSecret with another key succeeds and leaves the versions under the former one:
+			// https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
+			Encrypts: map[string]string{
+				"secretsmanager:CreateSecret secretsmanager:PutSecretValue secretsmanager:UpdateSecret": "kms:Decrypt kms:Encrypt kms:GenerateDataKey",
+			},
+			Decided: map[string]string{
+				"secretsmanager CreateSecret secretsmanager:ReplicateSecretToRegions": "there is no field for replicas",
+				"secretsmanager GetSecretValue secretsmanager:GetSecretValue":         "the operator reads no values; nexusctl does with the user's rights",
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"ARN", "Name", "CreatedDate", "VersionIdsToStages", "secretsmanager.ListSecretVersionIds",

@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts returns the facts about an SNSTopic that other packages use.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{
+				{Actions: "sns:Unsubscribe sns:*SubscriptionAttributes"},
+				{Actions: "sns:*", On: []string{"${Name}"}},
+			},
+			// The role of a stream's subscription.
+			Passes: []kind.Pass{{For: "sns:Subscribe sns:SetSubscriptionAttributes", To: "sns.amazonaws.com"}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Attributes[ConfirmationWasAuthenticated]", "Attributes[EffectiveDeliveryPolicy]", "Attributes[Endpoint]",

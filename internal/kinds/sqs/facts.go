@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts returns the facts about an SQSQueue that other packages use.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{{Actions: "sqs:*", On: []string{"${Name}"}}},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Attributes[ApproximateNumberOfMessages]", "Attributes[ApproximateNumberOfMessagesDelayed]",

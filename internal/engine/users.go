@@ -95,7 +95,7 @@ func (a *advance) neededToRecord(recorded []string, p Plan) []string {
 			now = append(now, refs[name].ARN)
 		}
 	}
-	if len(now) == 0 || p.Cause != InSync || a.meta.KeepsEarlierKeys {
+	if len(now) == 0 || p.Cause != InSync || a.meta.Facts.EarlierKeys.Kept != "" {
 		now = append(now, recorded...)
 	}
 	var out []string

@@ -35,7 +35,10 @@ func TestNeededToRecord(t *testing.T) {
 		"more than fit": {keeps: true, names: []string{"b"}, cause: InSync, recorded: many,
 			want: append([]string{"b"}, many[:mostNeeded-1]...)},
 	} {
-		a := advance{o: Owner{KeyNames: tc.names}, meta: kind.Meta{KeepsEarlierKeys: tc.keeps}, h: &host{refs: tc.refs}}
+		a := advance{o: Owner{KeyNames: tc.names}, h: &host{refs: tc.refs}}
+		if tc.keeps {
+			a.meta.Facts.EarlierKeys.Kept = "messages stay encrypted with the key that they were sent with"
+		}
 		if got := a.neededToRecord(tc.recorded, Plan{Cause: tc.cause}); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}

@@ -14,6 +14,8 @@ type Facts struct {
 	Reach Reach
 	// Rights are the rights in IAM that the actions take.
 	Rights Rights
+	// EarlierKeys holds the answer of a kind that names KMS keys, and of keys, whose aliases may move.
+	EarlierKeys EarlierKeys
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
 	// Declarable is true where a capability may declare objects of the kind in dataServices.resources: it has no other field for them, and
@@ -32,6 +34,12 @@ type Facts struct {
 	OneValue map[string]string
 	// Errors are the errors of the services that the kind calls. Kinds of one folder share them.
 	Errors []ServiceErrors
+}
+
+// EarlierKeys says whether data stays encrypted with the previous key when a resource gets another one. One of the members has the reason.
+// Keys are not deleted while data needs them.
+type EarlierKeys struct {
+	Kept, NotKept string
 }
 
 // Reach is the scope where an identifier, or an ARN, means the same resource. Objects outside it must not refer to the resource.

@@ -324,9 +324,6 @@ type Meta struct {
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
-	// KeepsEarlierKeys is true if data stays encrypted with the previous key when the resource gets another one, and for keys, because
-	// their aliases may move.
-	KeepsEarlierKeys bool
 	// JudgesAdoption is true if the rights of a resource are judged before an adoption. A table derives it.
 	JudgesAdoption bool
 	// Ignores is the field of the spec that lists, as JSON pointers, members of documents that are left alone; empty for none.

@@ -8,6 +8,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // returns for the resource.
 func resourceFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "a resource of any type may keep data under an earlier key"},
 		Rights: kind.Rights{
 			// AWS evaluates the calls of a handler for their services.
 			Calls: []kind.Right{{Actions: "cloudformation:*"}},

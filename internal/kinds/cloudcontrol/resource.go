@@ -87,7 +87,7 @@ func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
 // Meta implements kind.Kind.
 func (*resource) Meta() kind.Meta {
 	return kind.Meta{
-		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, KeepsEarlierKeys: true, References: []string{kind.AnyKind}, Ignores: "spec.ignore", JudgesAdoption: true,
+		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, References: []string{kind.AnyKind}, Ignores: "spec.ignore", JudgesAdoption: true,
 		Reads:  []string{actionDescribeType, actionGet, actionStatus, actionSearch},
 		Writes: []string{actionCreate, actionDelete, actionUpdate},
 	}

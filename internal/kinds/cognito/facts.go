@@ -7,23 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // userPoolFacts returns the facts about a CognitoUserPool that other packages use.
 func userPoolFacts() kind.Facts {
 	return kind.Facts{
-		Rights: kind.Rights{
-			Calls: []kind.Right{ // AWS chooses the identifiers
-				{Actions: "cognito-idp:ListUserPools cognito-idp:DescribeUserPoolDomain"},
-				{Actions: "cognito-idp:CreateUserPool", If: kind.GivesTag},
-				// Any pool of the name is described to find the one that an answer was lost of.
-				{Actions: "cognito-idp:DescribeUserPool", On: []string{"userpool/*"}},
-				{Actions: "cognito-idp:UpdateUserPool", On: []string{"userpool/*"}, If: kind.HasTagOrIsAdopted}, // replaces the tags
-				{Actions: "cognito-idp:*", On: []string{"userpool/*"}, If: kind.HasTag},
-			},
-			Needs: []kind.Need{
-				// It is asked for at the create of a pool with tags, without an ARN.
-				{For: "cognito-idp:CreateUserPool", Actions: "cognito-idp:TagResource", If: kind.GivesTag},
-			},
-			Passes: []kind.Pass{ // the role that sends text messages
-				{For: "cognito-idp:UpdateUserPool cognito-idp:SetUserPoolMfaConfig", To: "cognito-idp.amazonaws.com", AnyRole: true},
-			},
-		},
+		Rights:      userPoolRights(),
 		Errors:      awsErrors,
 		NotSettings: notSettings(),
 		Schemas: kind.Schemas{
@@ -109,5 +93,26 @@ func notSettings() []string {
 		"UserPoolClient.EnableTokenRevocation=true", "UserPoolClient.ExplicitAuthFlows=ALLOW_REFRESH_TOKEN_AUTH",
 		"UserPoolClient.PreventUserExistenceErrors=ENABLED", "UserPoolClient.RefreshTokenValidity=30",
 		"UserPoolClient.SupportedIdentityProviders=COGNITO",
+	}
+}
+
+// userPoolRights returns the rights in IAM that the actions of a CognitoUserPool take.
+func userPoolRights() kind.Rights {
+	return kind.Rights{
+		Calls: []kind.Right{ // AWS chooses the identifiers
+			{Actions: "cognito-idp:ListUserPools cognito-idp:DescribeUserPoolDomain"},
+			{Actions: "cognito-idp:CreateUserPool", If: kind.GivesTag},
+			// Any pool of the name is described to find the one that an answer was lost of.
+			{Actions: "cognito-idp:DescribeUserPool", On: []string{"userpool/*"}},
+			{Actions: "cognito-idp:UpdateUserPool", On: []string{"userpool/*"}, If: kind.HasTagOrIsAdopted}, // replaces the tags
+			{Actions: "cognito-idp:*", On: []string{"userpool/*"}, If: kind.HasTag},
+		},
+		Needs: []kind.Need{
+			// It is asked for at the create of a pool with tags, without an ARN.
+			{For: "cognito-idp:CreateUserPool", Actions: "cognito-idp:TagResource", If: kind.GivesTag},
+		},
+		Passes: []kind.Pass{ // the role that sends text messages
+			{For: "cognito-idp:UpdateUserPool cognito-idp:SetUserPoolMfaConfig", To: "cognito-idp.amazonaws.com", AnyRole: true},
+		},
 	}
 }

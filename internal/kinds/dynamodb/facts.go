@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts returns the facts about a DynamoDBTable that other packages use.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "backups stay encrypted with the key of their time, and DynamoDB does not show who manages a key"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "dynamodb:*", On: []string{"table/${Name}"}}},
 			Encrypts: map[string]string{ // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html

@@ -69,7 +69,7 @@ type table struct{ api *dynamodb.Client }
 func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
 	t := &table{api: dynamodb.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.DynamoDBTable, TableState]{
-		Meta:     kind.Meta{Facts: tableFacts(), Identity: kind.ByName, HoldsData: true, KeepsEarlierKeys: true, CreatesFirst: true},
+		Meta:     kind.Meta{Facts: tableFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.DynamoDBTable, TableState]{Identity: []string{"tableName"}, Spec: exported, Omit: undeclarable, Unread: scaling, Separate: t.separateSettings()},
 		Describe: kind.Read[TableState]{Actions: []string{"dynamodb:DescribeTable"}, Do: t.describe},
 		Explain:  explain,

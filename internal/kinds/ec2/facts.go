@@ -42,6 +42,7 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "EC2 does not describe the keys of volumes with the instance, so that no look proves which key they have"},
 		Rights: kind.Rights{
 			Passes: []kind.Pass{
 				{For: "ec2:RunInstances ec2:AssociateIamInstanceProfile ec2:ReplaceIamInstanceProfileAssociation", To: "ec2.amazonaws.com"},

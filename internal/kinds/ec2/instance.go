@@ -71,7 +71,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.EC2Instance, InstanceState]
 	i := &instance{api: ec2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.EC2Instance, InstanceState]{
 		// The volumes may hold data, so that a terminated instance is reported rather than replaced.
-		Meta: kind.Meta{Facts: instanceFacts(), Identity: kind.ByToken, HoldsData: true, KeepsEarlierKeys: true, References: []string{"Subnet", "SecurityGroup", "EC2KeyPair", "KMSKey"}},
+		Meta: kind.Meta{Facts: instanceFacts(), Identity: kind.ByToken, HoldsData: true, References: []string{"Subnet", "SecurityGroup", "EC2KeyPair", "KMSKey"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.EC2Instance) (InstanceState, error) {
 			return InstanceState{Resource: identify(sc, "instance"), Stops: cr.Spec.DeletionPolicy == v1alpha1.DeletionStop,
 				RolePath: sc.RolePath, Boundary: sc.Boundary, DisableAPITermination: cr.Spec.DisableAPITermination}, nil

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts returns the facts about an ECRRepository that other packages use.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the repository"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "ecr:*", On: []string{"repository/${Name}"}}},
 			Encrypts: map[string]string{ // https://docs.aws.amazon.com/AmazonECR/latest/userguide/encryption-at-rest.html

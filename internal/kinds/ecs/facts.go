@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ECSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{NotKept: "the key encrypts what passes in a session, and nothing that is kept"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "ecs:CreateCluster", If: kind.GivesTag},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the cluster"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "eks:CreateCluster", If: kind.GivesTag},

@@ -71,7 +71,7 @@ const (
 func NewKey(cfg aws.Config) kind.Kind[*v1alpha1.KMSKey, KeyState] {
 	k := &key{api: kms.NewFromConfig(cfg), tags: tagging.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.KMSKey, KeyState]{
-		Meta:     kind.Meta{Facts: keyFacts(), Identity: kind.ByTag, HoldsData: true, Retains: true, Users: kind.UsersOfCluster, KeepsEarlierKeys: true},
+		Meta:     kind.Meta{Facts: keyFacts(), Identity: kind.ByTag, HoldsData: true, Retains: true, Users: kind.UsersOfCluster},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse,
 		Export:   kind.Export[*v1alpha1.KMSKey, KeyState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},
 		Describe: kind.Read[KeyState]{Actions: []string{"kms:DescribeKey", "kms:ListResourceTags", "tag:GetResources", "kms:ListAliases"}, Do: k.describe},

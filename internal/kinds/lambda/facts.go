@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "published versions and their snapshots keep the key of their time"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "lambda:*", On: []string{"function:${Name}"}}},
 			// Images are in the operator's own repositories. An administrator allows others, and the archives in S3: the operator reads no objects of

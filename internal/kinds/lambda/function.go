@@ -68,7 +68,7 @@ type function struct{ api *lambda.Client }
 func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionState] {
 	f := &function{api: lambda.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.LambdaFunction, FunctionState]{
-		Meta: kind.Meta{Facts: functionFacts(), Identity: kind.ByName, KeepsEarlierKeys: true, NoCreationTime: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "S3Bucket", "SNSTopic", "SQSQueue", "SecurityGroup", "Subnet"}},
+		Meta: kind.Meta{Facts: functionFacts(), Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "S3Bucket", "SNSTopic", "SQSQueue", "SecurityGroup", "Subnet"}},
 		Identify: func(_ kind.Scope, cr *v1alpha1.LambdaFunction) (FunctionState, error) {
 			return FunctionState{FunctionName: cr.Spec.FunctionName}, nil
 		},

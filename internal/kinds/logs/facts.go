@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // groupFacts returns the facts about a LogGroup that other packages use.
 func groupFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "events stay encrypted with the key that they were received with"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "logs:DescribeLogGroups"},

@@ -46,7 +46,7 @@ type group struct{ api *cloudwatchlogs.Client }
 func NewGroup(cfg aws.Config) kind.Kind[*v1alpha1.LogGroup, GroupState] {
 	g := &group{api: cloudwatchlogs.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.LogGroup, GroupState]{
-		Meta: kind.Meta{Facts: groupFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, KeepsEarlierKeys: true,
+		Meta: kind.Meta{Facts: groupFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true,
 			References: []string{"KMSKey"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.LogGroup) (GroupState, error) {

@@ -7,37 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts returns the facts about an RDSInstance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
-		Rights: kind.Rights{
-			// An instance is placed in any subnet group and has any option group or parameter group that an object names, and its final snapshot has
-			// any name.
-			Calls: []kind.Right{
-				{Actions: "rds:DescribeDBInstances", On: []string{"db:*"}},
-				{Actions: "rds:DescribeDBSnapshots", On: []string{"snapshot:*"}}, // by the name of a final snapshot
-				{Actions: "rds:DeleteDBInstance", On: []string{"db:${Name}", "snapshot:*"}},
-				{Actions: "rds:ModifyDBInstance", On: []string{"db:${Name}", "pg:*"}},
-				{Actions: "rds:CreateDBInstance", On: []string{"db:${Name}", "subgrp:*", "og:*", "pg:*"}},
-				{Actions: "rds:AddTagsToResource rds:ListTagsForResource rds:RemoveTagsFromResource", On: []string{"db:${Name}"}},
-			},
-			Needs: []kind.Need{
-				// The final snapshot, and its tags where the instance copies them.
-				{For: "rds:DeleteDBInstance", Actions: "rds:CreateDBSnapshot", On: []string{"db:${Name}", "snapshot:*"}},
-				{For: "rds:DeleteDBInstance", Actions: "rds:AddTagsToResource", On: []string{"snapshot:*"}},
-				// The secret with the password that RDS manages, which RDS makes with the rights of the caller.
-				{For: "rds:CreateDBInstance rds:ModifyDBInstance",
-					Actions: "secretsmanager:CreateSecret secretsmanager:TagResource secretsmanager:RotateSecret", On: []string{"secret:rds!db-*"}},
-			},
-			Encrypts: map[string]string{ // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.Keys.html
-				"rds:CreateDBInstance rds:ModifyDBInstance": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:GenerateDataKey",
-			},
-			Decided: map[string]string{
-				"rds:CreateDBInstance iam:PassRole":             "only for a monitoring or domain role, for which there is no field",
-				"rds:ModifyDBInstance iam:PassRole":             "only for a monitoring or domain role, for which there is no field",
-				"rds:CreateDBInstance rds:CreateTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
-				"rds:ModifyDBInstance rds:CreateTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
-				"rds:DeleteDBInstance rds:DeleteTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
-			},
-		},
-		Errors: awsErrors,
+		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the instance"},
+		Rights:      instanceRights(),
+		Errors:      awsErrors,
 		NotSettings: []string{
 			"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default",
 			"DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus", "DBInstances.DBParameterGroups.ParameterApplyStatus",
@@ -100,6 +72,40 @@ func instanceFacts() kind.Facts {
 		Terraform: kind.Terraform{
 			Type:     "aws_db_instance",
 			Identity: []string{"identifier"},
+		},
+	}
+}
+
+// instanceRights returns the rights in IAM that the actions of an RDSInstance take.
+func instanceRights() kind.Rights {
+	return kind.Rights{
+		// An instance is placed in any subnet group and has any option group or parameter group that an object names, and its final snapshot has
+		// any name.
+		Calls: []kind.Right{
+			{Actions: "rds:DescribeDBInstances", On: []string{"db:*"}},
+			{Actions: "rds:DescribeDBSnapshots", On: []string{"snapshot:*"}}, // by the name of a final snapshot
+			{Actions: "rds:DeleteDBInstance", On: []string{"db:${Name}", "snapshot:*"}},
+			{Actions: "rds:ModifyDBInstance", On: []string{"db:${Name}", "pg:*"}},
+			{Actions: "rds:CreateDBInstance", On: []string{"db:${Name}", "subgrp:*", "og:*", "pg:*"}},
+			{Actions: "rds:AddTagsToResource rds:ListTagsForResource rds:RemoveTagsFromResource", On: []string{"db:${Name}"}},
+		},
+		Needs: []kind.Need{
+			// The final snapshot, and its tags where the instance copies them.
+			{For: "rds:DeleteDBInstance", Actions: "rds:CreateDBSnapshot", On: []string{"db:${Name}", "snapshot:*"}},
+			{For: "rds:DeleteDBInstance", Actions: "rds:AddTagsToResource", On: []string{"snapshot:*"}},
+			// The secret with the password that RDS manages, which RDS makes with the rights of the caller.
+			{For: "rds:CreateDBInstance rds:ModifyDBInstance",
+				Actions: "secretsmanager:CreateSecret secretsmanager:TagResource secretsmanager:RotateSecret", On: []string{"secret:rds!db-*"}},
+		},
+		Encrypts: map[string]string{ // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.Keys.html
+			"rds:CreateDBInstance rds:ModifyDBInstance": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:GenerateDataKey",
+		},
+		Decided: map[string]string{
+			"rds:CreateDBInstance iam:PassRole":             "only for a monitoring or domain role, for which there is no field",
+			"rds:ModifyDBInstance iam:PassRole":             "only for a monitoring or domain role, for which there is no field",
+			"rds:CreateDBInstance rds:CreateTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
+			"rds:ModifyDBInstance rds:CreateTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
+			"rds:DeleteDBInstance rds:DeleteTenantDatabase": "only for multi-tenant Oracle, for which there is no field",
 		},
 	}
 }

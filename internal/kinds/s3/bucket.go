@@ -98,7 +98,7 @@ type bucket struct {
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	b := &bucket{api: s3.NewFromConfig(cfg), control: awsclient.NewS3Control(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
-		Meta:     kind.Meta{Facts: bucketFacts(), Identity: kind.ByName, HoldsData: true, KeepsEarlierKeys: true, NoCreationTime: true, Reads: []string{"s3:GetBucketAbac"}, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
+		Meta:     kind.Meta{Facts: bucketFacts(), Identity: kind.ByName, HoldsData: true, NoCreationTime: true, Reads: []string{"s3:GetBucketAbac"}, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Refuse: refuse, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported, Separate: b.separateSettings()},
 		Roles:            kind.Roles[BucketState]{Of: func(s BucketState) []string { return kind.Present(s.ReplicationRole) }, Read: b.rolesOf},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},

@@ -7,38 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts returns the facts about an S3Bucket that other packages use.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
-		Rights: kind.Rights{
-			Calls: []kind.Right{
-				{Actions: "s3:ListAllMyBuckets"},
-				{Actions: "s3:DeleteObjectVersion", On: []string{"arn:${Partition}:s3:::${Name}/*"}},
-				{Actions: "s3:*", On: []string{"arn:${Partition}:s3:::${Name}"}},
-			},
-			Needs: []kind.Need{
-				// Tags in the request.
-				{For: "s3:CreateBucket", Actions: "s3:TagResource", On: []string{"arn:${Partition}:s3:::${Name}"}},
-				// DeleteObjects asks for it with versions as well.
-				{For: "s3:DeleteObjectVersion", Actions: "s3:DeleteObject", On: []string{"arn:${Partition}:s3:::${Name}/*"}},
-			},
-			Passes: []kind.Pass{{For: "s3:PutReplicationConfiguration", To: "s3.amazonaws.com"}},
-			Decided: map[string]string{
-				"s3 CreateBucket s3express:CreateBucket":                                 "no directory buckets",
-				"s3 CreateBucket s3express:TagResource":                                  "no directory buckets",
-				"s3 DeleteBucket s3express:DeleteBucket":                                 "no directory buckets",
-				"s3 DeleteBucketLifecycle s3express:PutLifecycleConfiguration":           "no directory buckets",
-				"s3 DeleteBucketPolicy s3express:DeleteBucketPolicy":                     "no directory buckets",
-				"s3 DeleteObjects s3express:CreateSession":                               "no directory buckets",
-				"s3 PutBucketEncryption s3express:PutEncryptionConfiguration":            "no directory buckets",
-				"s3 PutBucketLifecycleConfiguration s3express:PutLifecycleConfiguration": "no directory buckets",
-				"s3 PutBucketPolicy s3express:CreateSession":                             "no directory buckets",
-				"s3 PutBucketPolicy s3express:PutBucketPolicy":                           "no directory buckets",
-				"s3control TagResource s3express:TagResource":                            "no directory buckets",
-				"s3control UntagResource s3express:UntagResource":                        "no directory buckets",
-				"s3 DeleteObjects s3:BypassGovernanceRetention":                          "objects under a lock are never deleted",
-				"s3 PutBucketEncryption kms:Decrypt":                                     "for objects, which the operator neither reads nor writes",
-				"s3 PutBucketEncryption kms:GenerateDataKey":                             "for objects, which the operator neither reads nor writes",
-			},
-		},
-		Errors: awsErrors,
+		EarlierKeys: kind.EarlierKeys{Kept: "objects stay encrypted with the key that they were written with"},
+		Rights:      bucketRights(),
+		Errors:      awsErrors,
 		NotSettings: []string{
 			"Grants.Grantee.DisplayName", "Grants.Grantee.ID", "Grants.Grantee.Type", "Grants.Permission=FULL_CONTROL", "Owner",
 			"TransitionDefaultMinimumObjectSize=all_storage_classes_128K",
@@ -90,6 +61,41 @@ func bucketFacts() kind.Facts {
 				"aws_s3_bucket_",
 				"aws_s3_object",
 			},
+		},
+	}
+}
+
+// bucketRights returns the rights in IAM that the actions of an S3Bucket take.
+func bucketRights() kind.Rights {
+	return kind.Rights{
+		Calls: []kind.Right{
+			{Actions: "s3:ListAllMyBuckets"},
+			{Actions: "s3:DeleteObjectVersion", On: []string{"arn:${Partition}:s3:::${Name}/*"}},
+			{Actions: "s3:*", On: []string{"arn:${Partition}:s3:::${Name}"}},
+		},
+		Needs: []kind.Need{
+			// Tags in the request.
+			{For: "s3:CreateBucket", Actions: "s3:TagResource", On: []string{"arn:${Partition}:s3:::${Name}"}},
+			// DeleteObjects asks for it with versions as well.
+			{For: "s3:DeleteObjectVersion", Actions: "s3:DeleteObject", On: []string{"arn:${Partition}:s3:::${Name}/*"}},
+		},
+		Passes: []kind.Pass{{For: "s3:PutReplicationConfiguration", To: "s3.amazonaws.com"}},
+		Decided: map[string]string{
+			"s3 CreateBucket s3express:CreateBucket":                                 "no directory buckets",
+			"s3 CreateBucket s3express:TagResource":                                  "no directory buckets",
+			"s3 DeleteBucket s3express:DeleteBucket":                                 "no directory buckets",
+			"s3 DeleteBucketLifecycle s3express:PutLifecycleConfiguration":           "no directory buckets",
+			"s3 DeleteBucketPolicy s3express:DeleteBucketPolicy":                     "no directory buckets",
+			"s3 DeleteObjects s3express:CreateSession":                               "no directory buckets",
+			"s3 PutBucketEncryption s3express:PutEncryptionConfiguration":            "no directory buckets",
+			"s3 PutBucketLifecycleConfiguration s3express:PutLifecycleConfiguration": "no directory buckets",
+			"s3 PutBucketPolicy s3express:CreateSession":                             "no directory buckets",
+			"s3 PutBucketPolicy s3express:PutBucketPolicy":                           "no directory buckets",
+			"s3control TagResource s3express:TagResource":                            "no directory buckets",
+			"s3control UntagResource s3express:UntagResource":                        "no directory buckets",
+			"s3 DeleteObjects s3:BypassGovernanceRetention":                          "objects under a lock are never deleted",
+			"s3 PutBucketEncryption kms:Decrypt":                                     "for objects, which the operator neither reads nor writes",
+			"s3 PutBucketEncryption kms:GenerateDataKey":                             "for objects, which the operator neither reads nor writes",
 		},
 	}
 }

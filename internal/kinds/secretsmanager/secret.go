@@ -80,7 +80,7 @@ func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretS
 	return kind.FromTable(kind.Table[*v1alpha1.SecretsManagerSecret, SecretState]{
 		// Without kms:Encrypt, Secrets Manager shows another key and encrypts nothing with it; versions without a label it never does.
 		// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_UpdateSecret.html
-		Meta:     kind.Meta{Facts: secretFacts(), Identity: kind.ByName, HoldsData: true, KeepsEarlierKeys: true, CreatesFirst: true},
+		Meta:     kind.Meta{Facts: secretFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.SecretsManagerSecret, SecretState]{Identity: []string{"secretName"}, Spec: exported},
 		Roles:    kind.Roles[SecretState]{Of: func(s SecretState) []string { return kind.Present(s.RotationRole) }},
 		Describe: kind.Read[SecretState]{Actions: []string{"secretsmanager:DescribeSecret", "secretsmanager:ListSecretVersionIds"}, Do: s.describe},

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts returns the facts about an SNSTopic that other packages use.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "messages whose delivery is tried again stay encrypted with the key that they were published with"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "sns:Unsubscribe sns:*SubscriptionAttributes"},

@@ -54,7 +54,7 @@ type topic struct{ api *sns.Client }
 func NewTopic(cfg aws.Config) kind.Kind[*v1alpha1.SNSTopic, TopicState] {
 	t := &topic{api: sns.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.SNSTopic, TopicState]{
-		Meta: kind.Meta{Facts: topicFacts(), Identity: kind.ByName, KeepsEarlierKeys: true, NoCreationTime: true, Reads: []string{"sns:GetSubscriptionAttributes"}, References: []string{"IAMRole", "KMSKey", "SQSQueue"}},
+		Meta: kind.Meta{Facts: topicFacts(), Identity: kind.ByName, NoCreationTime: true, Reads: []string{"sns:GetSubscriptionAttributes"}, References: []string{"IAMRole", "KMSKey", "SQSQueue"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.SNSTopic) (TopicState, error) {
 			return TopicState{Name: cr.Spec.TopicName, ARN: fmt.Sprintf("arn:%s:sns:%s:%s:%s", sc.Partition, sc.Region, sc.Account, cr.Spec.TopicName)}, nil
 		},

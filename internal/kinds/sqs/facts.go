@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts returns the facts about an SQSQueue that other packages use.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "messages stay encrypted with the key that they were sent with"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "sqs:*", On: []string{"${Name}"}}},
 		},

@@ -67,7 +67,7 @@ type queue struct{ api *sqs.Client }
 func NewQueue(cfg aws.Config) kind.Kind[*v1alpha1.SQSQueue, QueueState] {
 	q := &queue{api: sqs.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.SQSQueue, QueueState]{
-		Meta:     kind.Meta{Facts: queueFacts(), Identity: kind.ByName, HoldsData: true, KeepsEarlierKeys: true, Settle: settling, References: []string{"KMSKey", "SQSQueue"}},
+		Meta:     kind.Meta{Facts: queueFacts(), Identity: kind.ByName, HoldsData: true, Settle: settling, References: []string{"KMSKey", "SQSQueue"}},
 		Identify: identify, Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[QueueState]("SQS described the queue and answered that its tags do not exist"), Export: kind.Export[*v1alpha1.SQSQueue, QueueState]{Identity: []string{"queueName"}, Spec: exported},
 		Describe: kind.Read[QueueState]{Actions: []string{"sqs:GetQueueUrl", "sqs:GetQueueAttributes"}, Do: q.describe},
 		// SQS answers with success where a queue of the name has the attributes of the request.

@@ -7,6 +7,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // parameterSetFacts returns the facts about an SSMParameterSet that other packages use.
 func parameterSetFacts() kind.Facts {
 	return kind.Facts{
+		EarlierKeys: kind.EarlierKeys{Kept: "a parameter without a declared key keeps the one that it has"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "ssm:DescribeParameters"},

@@ -116,9 +116,8 @@ func (p *parameterSet) Meta() kind.Meta {
 	return kind.Meta{
 		Facts: parameterSetFacts(),
 		// A parameter stays encrypted with its key until it is written again.
-		KeepsEarlierKeys: true,
-		Reads:            []string{"ssm:GetParameters", "ssm:DescribeParameters", "ssm:ListTagsForResource"},
-		Writes:           []string{"ssm:PutParameter", "ssm:DeleteParameters", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource"},
+		Reads:  []string{"ssm:GetParameters", "ssm:DescribeParameters", "ssm:ListTagsForResource"},
+		Writes: []string{"ssm:PutParameter", "ssm:DeleteParameters", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource"},
 		// Package awsclient reads whether the account has higher throughput.
 		Optional: []string{"ssm:GetServiceSetting"},
 		// For SecureString: https://docs.aws.amazon.com/systems-manager/latest/userguide/secure-string-parameter-kms-encryption.html

@@ -1,61 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package catalog_test
+package catalog
 
 import (
-	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/service/acm"
-	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
-	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/ec2"
-	"github.com/aws/aws-sdk-go-v2/service/ecr"
-	"github.com/aws/aws-sdk-go-v2/service/ecs"
-	"github.com/aws/aws-sdk-go-v2/service/eks"
-	"github.com/aws/aws-sdk-go-v2/service/elasticache"
-	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
-	"github.com/aws/aws-sdk-go-v2/service/glue"
-	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/rds"
-	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
-	"github.com/aws/aws-sdk-go-v2/service/route53"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
-	"github.com/aws/aws-sdk-go-v2/service/sns"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/ssm"
-	"github.com/aws/aws-sdk-go-v2/service/sts"
-
-	"github.com/nexus-operator/nexus-operator/internal/catalog"
 )
-
-// clients are the clients of the SDK by the prefix of their IAM actions.
-var clients = map[string]any{
-	"cloudformation": struct {
-		*cloudcontrol.Client
-		Types
-	}{},
-	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{},
-	"ecr": &ecr.Client{},
-	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{},
-	"glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
-	"lambda": &lambda.Client{}, "logs": &cloudwatchlogs.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{},
-	"secretsmanager": &secretsmanager.Client{},
-	"tag":            &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{},
-	"sts": &sts.Client{},
-}
-
-// Types has the operations of CloudFormation; those of Cloud Control API have its prefix in IAM.
-type Types struct{ *cloudformation.Client }
 
 // operations lists the operations that have another name than their IAM action.
 var operations = map[string]string{
@@ -115,48 +66,23 @@ var rolesShown = map[string]string{
 	"IAMRole iam:ListInstanceProfilesForRole InstanceProfiles.Roles.RoleName":                                   itself,
 }
 
-// rolesIn lists the members of an answer that name a role: texts, and the references to instance profiles.
-func rolesIn(t reflect.Type, path []string, above []reflect.Type) (out []string) {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct || slices.Contains(above, t) {
-		return nil
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		at := append(slices.Clone(path), f.Name)
-		text := f.Type == reflect.TypeFor[*string]() || f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[[]string]()
-		if namesRole.MatchString(f.Name) && (text || strings.HasSuffix(f.Name, "InstanceProfile")) {
-			out = append(out, strings.Join(at, "."))
-		}
-		out = append(out, rolesIn(f.Type, at, append(slices.Clone(above), t))...)
-	}
-	return out
-}
-
 // A resource that acts as a role brings the rights of the role along when it is adopted. Each role that AWS shows to a kind is
 // judged, or has a reason here.
 func TestRolesThatAWSShowsAreJudgedBeforeAnAdoption(t *testing.T) {
 	seen := map[string]bool{}
-	for _, e := range catalog.Kinds() {
+	for _, e := range Kinds() {
 		judges := false
 		for _, action := range e.Meta().Reads {
 			service, op, _ := strings.Cut(action, ":")
 			if other, ok := operations[action]; ok {
 				op = other
 			}
-			client := clients[service]
-			if client == nil {
-				t.Errorf("%s of %s: add the client of the service", action, e.Name())
-				continue
-			}
-			call, ok := reflect.TypeOf(client).MethodByName(op)
-			if !ok {
+			answer, types := answerOf(t, service, op)
+			if answer == nil {
 				t.Errorf("%s of %s: add the name of its operation", action, e.Name())
 				continue
 			}
-			for _, path := range rolesIn(call.Type.Out(0), nil, nil) {
+			for _, path := range types.rolesIn(answer, nil, nil) {
 				key := e.Name() + " " + action + " " + path
 				why, known := rolesShown[key]
 				if seen[key] = true; !known {

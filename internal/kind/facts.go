@@ -16,6 +16,9 @@ type Facts struct {
 	Rights Rights
 	// EarlierKeys holds the answer of a kind that names KMS keys, and of keys, whose aliases may move.
 	EarlierKeys EarlierKeys
+	// RolesShown are the members of AWS's answers that name a role, each an IAM action and a path, by Judged or the reason why an adoption
+	// does not judge the role. A resource that acts as a role brings the rights of the role along when it is adopted.
+	RolesShown map[string][]string
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
 	// Declarable is true where a capability may declare objects of the kind in dataServices.resources: it has no other field for them, and
@@ -70,6 +73,9 @@ type Schemas struct {
 	// type, separated by spaces: InCatalog, or why nothing is written for it.
 	Rewritten map[string]string
 }
+
+// Judged marks roles that kind.Roles judges before an adoption.
+const Judged = "it is judged"
 
 // Reasons why another form in AWS's answers causes no write.
 const (

@@ -8,6 +8,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // returns for the resource.
 func resourceFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			"the role of a private type's handlers; AWS's own types, which alone have schemas of AWS, have none": {
+				"cloudformation:DescribeType ExecutionRoleArn",
+				"cloudformation:DescribeType LoggingConfig.LogRoleArn",
+			},
+		},
 		EarlierKeys: kind.EarlierKeys{Kept: "a resource of any type may keep data under an earlier key"},
 		Rights: kind.Rights{
 			// AWS evaluates the calls of a handler for their services.

@@ -7,6 +7,16 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // userPoolFacts returns the facts about a CognitoUserPool that other packages use.
 func userPoolFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {
+				"cognito-idp:DescribeUserPool UserPool.SmsConfiguration.SnsCallerArn",
+				"cognito-idp:GetUserPoolMfaConfig SmsMfaConfiguration.SmsConfiguration.SnsCallerArn",
+				"cognito-idp:ListGroups Groups.RoleArn",
+			},
+			"Cognito sends the events of the client with it, and nothing else": {
+				"cognito-idp:DescribeUserPoolClient UserPoolClient.AnalyticsConfiguration.RoleArn",
+			},
+		},
 		Rights:      userPoolRights(),
 		Errors:      awsErrors,
 		NotSettings: notSettings(),

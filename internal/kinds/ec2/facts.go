@@ -42,6 +42,13 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts returns the facts about an EC2Instance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {
+				"ec2:DescribeIamInstanceProfileAssociations IamInstanceProfileAssociations.IamInstanceProfile",
+				"ec2:DescribeInstances Reservations.Instances.IamInstanceProfile",
+				"iam:GetInstanceProfile InstanceProfile.Roles.RoleName",
+			},
+		},
 		EarlierKeys: kind.EarlierKeys{Kept: "EC2 does not describe the keys of volumes with the instance, so that no look proves which key they have"},
 		Rights: kind.Rights{
 			Passes: []kind.Pass{

@@ -7,6 +7,11 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an ECSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			"a capacity provider of Managed Instances is a separate resource, which an adoption of its cluster leaves alone": {
+				"ecs:DescribeCapacityProviders CapacityProviders.ManagedInstancesProvider.InfrastructureRoleArn",
+			},
+		},
 		EarlierKeys: kind.EarlierKeys{NotKept: "the key encrypts what passes in a session, and nothing that is kept"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{

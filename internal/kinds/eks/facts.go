@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts returns the facts about an EKSCluster that other packages use.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {
+				"eks:DescribeCluster Cluster.ComputeConfig.NodeRoleArn",
+				"eks:DescribeCluster Cluster.ConnectorConfig.RoleArn",
+				"eks:DescribeCluster Cluster.RoleArn",
+			},
+		},
 		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the cluster"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
@@ -72,6 +79,12 @@ func clusterFacts() kind.Facts {
 // podIdentityAssociationFacts returns the facts about a PodIdentityAssociation that other packages use.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {
+				"eks:DescribePodIdentityAssociation Association.RoleArn",
+				"eks:DescribePodIdentityAssociation Association.TargetRoleArn",
+			},
+		},
 		Rights: kind.Rights{
 			Calls: []kind.Right{ // associations are made in the operator's own cluster, and EKS chooses their identifiers
 				{Actions: "eks:CreatePodIdentityAssociation", On: []string{"cluster/${Cluster}"}, If: kind.GivesTag},

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts returns the facts about a GlueCrawler that other packages use.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {"glue:GetCrawler Crawler.Role"},
+		},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "glue:CreateCrawler", If: kind.GivesTag},

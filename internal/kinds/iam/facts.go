@@ -11,6 +11,14 @@ import (
 // roleFacts returns the facts about an IAMRole that other packages use.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			"it is the role that is adopted, which needs the boundary of the provider": {
+				"iam:GetInstanceProfile InstanceProfile.Roles.RoleName",
+				"iam:GetRole Role.RoleName",
+				"iam:GetRolePolicy RoleName",
+				"iam:ListInstanceProfilesForRole InstanceProfiles.Roles.RoleName",
+			},
+		},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "iam:GetOpenIDConnectProvider", On: []string{"arn:${Partition}:iam::${Account}:oidc-provider/*"}},

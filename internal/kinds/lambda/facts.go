@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts returns the facts about a LambdaFunction that other packages use.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {"lambda:GetFunction Configuration.Role"},
+		},
 		EarlierKeys: kind.EarlierKeys{Kept: "published versions and their snapshots keep the key of their time"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "lambda:*", On: []string{"function:${Name}"}}},

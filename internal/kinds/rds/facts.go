@@ -7,6 +7,16 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts returns the facts about an RDSInstance that other packages use.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {
+				"rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn",
+				"rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile",
+			},
+			"RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that": {
+				"rds:DescribeDBInstances DBInstances.MonitoringRoleArn",
+				"rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName",
+			},
+		},
 		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the instance"},
 		Rights:      instanceRights(),
 		Errors:      awsErrors,
@@ -113,6 +123,14 @@ func instanceRights() kind.Rights {
 // subnetGroupFacts returns the facts about a DBSubnetGroup that other packages use.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			"the read is about what uses the resource, which the adoption leaves alone": {
+				"rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn",
+				"rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile",
+				"rds:DescribeDBInstances DBInstances.MonitoringRoleArn",
+				"rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName",
+			},
+		},
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "rds:DescribeDBInstances", On: []string{"db:*"}}, // the users of the group

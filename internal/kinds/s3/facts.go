@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts returns the facts about an S3Bucket that other packages use.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {"s3:GetReplicationConfiguration ReplicationConfiguration.Role"},
+		},
 		EarlierKeys: kind.EarlierKeys{Kept: "objects stay encrypted with the key that they were written with"},
 		Rights:      bucketRights(),
 		Errors:      awsErrors,

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // secretFacts returns the facts about a SecretsManagerSecret that other packages use.
 func secretFacts() kind.Facts {
 	return kind.Facts{
+		RolesShown: map[string][]string{
+			kind.Judged: {"secretsmanager:DescribeSecret ExternalSecretRotationRoleArn"},
+		},
 		EarlierKeys: kind.EarlierKeys{Kept: "a version of the secret stays encrypted with the key that it was put with"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "secretsmanager:*", On: []string{"secret:${Name}"}}},

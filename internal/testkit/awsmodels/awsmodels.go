@@ -123,27 +123,40 @@ func ReadReference() (Reference, error) {
 // isAction tells the names of actions from other strings.
 var isAction = regexp.MustCompile(`^[a-z][a-z0-9-]*:[A-Z][A-Za-z0-9]+$`)
 
-// Actions returns the strings of the operator's own code that may name an action of IAM, but those that the facts of a kind declare as
+// isListOfActions tells lists of actions from other strings. A star stands for any letters.
+var isListOfActions = regexp.MustCompile(`^ *[a-z][a-z0-9-]*:[A-Za-z0-9*]+( +[a-z][a-z0-9-]*:[A-Za-z0-9*]+)* *$`)
+
+// notNeeded are the fields of the facts of a kind with actions that the kind does not take.
+var notNeeded = []string{"Unneeded", "Decided"}
+
+// Actions returns the actions of IAM that the strings of the operator's own code may name, but those that the facts of a kind declare as
 // not needed. The source tree is root.
 func Actions(root string) ([]string, error) {
 	var found []string
 	err := eachFile(root, func(file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if pair, ok := n.(*ast.KeyValueExpr); ok {
-				if field, ok := pair.Key.(*ast.Ident); ok && field.Name == "Unneeded" {
+				if field, ok := pair.Key.(*ast.Ident); ok && slices.Contains(notNeeded, field.Name) {
 					return false
 				}
 			}
 			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
-				if s, err := strconv.Unquote(l.Value); err == nil && isAction.MatchString(s) {
-					found = append(found, s)
-				}
+				found = append(found, actionsIn(l.Value)...)
 			}
 			return true
 		})
 	})
 	slices.Sort(found)
 	return slices.Compact(found), err
+}
+
+// actionsIn returns the actions in a string of the code; none if it is no list of actions.
+func actionsIn(literal string) []string {
+	s, err := strconv.Unquote(literal)
+	if err != nil || !isListOfActions.MatchString(s) {
+		return nil
+	}
+	return slices.DeleteFunc(strings.Fields(s), func(action string) bool { return !isAction.MatchString(action) })
 }
 
 // sdk begins the import path of every client.

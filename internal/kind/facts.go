@@ -39,7 +39,7 @@ type Facts struct {
 	Errors []ServiceErrors
 }
 
-// EarlierKeys says whether data stays encrypted with the previous key when a resource gets another one. One of the members has the reason.
+// EarlierKeys reports whether data stays encrypted with the previous key when a resource gets another one. One of the members has the reason.
 // Keys are not deleted while data needs them.
 type EarlierKeys struct {
 	Kept, NotKept string

@@ -70,7 +70,9 @@ type Condition int
 const (
 	// Unconditional is for resources that are limited by their names, and for those that need not be the operator's.
 	Unconditional Condition = iota
-	// GivesTag allows requests that give the tag of the operator to a resource. It is for creates.
+	// GivesTag allows requests that give the tag of the operator to a resource. It is for creates, and for actions that AWS evaluates with a
+	// create that has tags. Only EC2 has a condition that creates alone meet: a right to ec2:CreateTags is for the parts of a resource, and
+	// that for the resource follows from its create. In other services it is a right to tag any resource, which docs/security.md lists.
 	GivesTag
 	// HasTag allows actions on resources with the tag of the operator. An adoption compares the whole resource with the object before the
 	// first write, so that an operator that adopts may read every one.

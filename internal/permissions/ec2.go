@@ -7,117 +7,68 @@ import (
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// ec2Types are the types of the resources that the actions of EC2 are about, by a part of the action's name that no other one
-// contains. The first that fits counts.
-var ec2Types = []struct{ in, resource string }{
-	{"Subnet", "subnet"},
-	{"SecurityGroup", "security-group"},
-	{"InternetGateway", "internet-gateway"},
-	{"Route", "route-table"},
-	{"Vpc", "vpc"},
-	{"Address", "elastic-ip"},
-	{"NatGateway", "natgateway"},
-	{"KeyPair", "key-pair"},
-	{"Instance", "instance"},
-}
+// ec2CreateTags gives tags to resources of any type of EC2.
+const ec2CreateTags = "ec2:CreateTags"
 
-// ec2Uses are the types of further resources that AWS evaluates for an action. They need not be the operator's own: an
-// object can name the identifier of any VPC.
-// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
-var ec2Uses = map[string][]string{
-	"ec2:AssociateRouteTable":     {"subnet"},
-	"ec2:CreateRouteTable":        {"vpc"},
-	"ec2:DisassociateRouteTable":  {"subnet"},
-	"ec2:AttachInternetGateway":   {"vpc"},
-	"ec2:CreateSubnet":            {"vpc"},
-	"ec2:DetachInternetGateway":   {"vpc"},
-	"ec2:CreateSecurityGroup":     {"vpc"},
-	"ec2:CreateNatGateway":        {"subnet", "elastic-ip"},
-	"ec2:RunInstances":            {"image", "key-pair", "network-interface", "security-group", "subnet", "volume"},
-	"ec2:ModifyInstanceAttribute": {"security-group"},
-}
-
-// ec2 returns where an action of EC2 is needed, which is limited by tags: AWS chooses the identifiers. All are the actions of the policy.
-func (s Scope) ec2(action string, all []string) []target {
-	operation := strings.TrimPrefix(action, "ec2:")
-	of := s.ec2Resources(operation)
-	creates := slices.DeleteFunc(slices.Clone(ec2Creates), func(c string) bool { return !slices.Contains(all, "ec2:"+c) })
-	var out []target
-	switch {
-	case action == "ec2:CreateTags":
-		return s.ec2Tags(creates)
-	case action == "ec2:DeleteTags":
-		return []target{{s.ec2Made(creates), ours}}
-	case slices.Contains(ec2Creates, operation):
-		out = append(out, target{of, given})
-	default:
-		out = append(out, target{of, ours})
-	}
-	if parents := s.ec2Parents(action); parents != nil {
-		out = append(out, target{resources: parents})
-	}
-	return out
-}
-
-// ec2Tags returns where the right to give tags is needed: with a create, for which EC2 alone has a condition, and otherwise on resources
-// that carry the operator's tag. With Adopt, all resources get tags.
-func (s Scope) ec2Tags(creates []string) []target {
-	made := s.ec2Made(creates)
-	withParts := made
-	if slices.Contains(creates, "RunInstances") {
-		withParts = append(slices.Clone(made), s.arns("ec2", "volume/*")...)
-	}
-	with := target{withParts, iampolicy.Conditions{"StringEquals": {"ec2:CreateAction": creates}}}
-	switch {
-	case s.Adopt && slices.Equal(withParts, made):
-		return []target{{resources: made}}
-	case s.Adopt:
-		return []target{{resources: made}, with}
-	default:
-		return []target{with, {made, ours}}
-	}
-}
-
-// ec2Made returns the ARNs of the resources that EC2's create actions make. The volumes of an instance, which get tags with it, are not
-// changed later.
-func (s Scope) ec2Made(creates []string) []string {
-	var out []string
-	for _, c := range creates {
-		out = append(out, s.ec2Resources(c)...)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// ec2Creates are the actions that make a resource with its tags.
+// ec2Creates has the order of actions in the condition on creates. Those of kinds that were added later follow, sorted.
 var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable",
 	"AllocateAddress", "CreateNatGateway", "ImportKeyPair", "RunInstances"}
 
-// ec2Resources returns the ARNs of the resources that the operation is about: of all types for the tags.
-func (s Scope) ec2Resources(operation string) []string {
-	var all []string
-	for _, t := range ec2Types {
-		arn := s.arns("ec2", t.resource+"/*")
-		if strings.Contains(operation, t.in) {
-			return arn
-		}
-		all = append(all, arn...)
-	}
-	slices.Sort(all)
-	return all
+// ec2Made are the actions of EC2 in a policy that make resources with their tags.
+type ec2Made struct {
+	creates []string // without the service
+	// resources are the ARNs of what they make, and withParts also of the parts that get tags with it and are not changed later.
+	resources, withParts []string
 }
 
-// ec2Parents returns the ARNs of the further resources of an action; nil where AWS evaluates none.
-func (s Scope) ec2Parents(action string) []string {
-	var out []string
-	for _, resource := range ec2Uses[action] {
-		of := s
-		if resource == "image" { // the ARN of an AMI names no account
-			of.Account = ""
+func sorted(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// ec2Made returns what the actions of the policy make, by the facts of the kinds that give tags.
+func (s Scope) ec2Made(takers []kind.Rights, all []string) (m ec2Made) {
+	var parts []string
+	for _, rights := range takers {
+		for _, right := range rights.Calls {
+			if right.If != kind.GivesTag {
+				continue
+			}
+			if right.Actions == ec2CreateTags {
+				parts = append(parts, s.fill(ec2CreateTags, right.On)...)
+				continue
+			}
+			for action := range strings.FieldsSeq(right.Actions) {
+				if operation, ok := strings.CutPrefix(action, "ec2:"); ok && slices.Contains(all, action) {
+					m.creates = append(m.creates, operation)
+					m.resources = append(m.resources, s.fill(action, right.On)...)
+				}
+			}
 		}
-		out = append(out, of.arns("ec2", resource+"/*")...)
 	}
-	return out
+	m.resources, m.creates = sorted(m.resources), sorted(m.creates)
+	first := slices.DeleteFunc(slices.Clone(ec2Creates), func(c string) bool { return !slices.Contains(m.creates, c) })
+	m.creates = append(first, slices.DeleteFunc(m.creates, func(c string) bool { return slices.Contains(first, c) })...)
+	m.withParts = slices.Concat(m.resources, parts)
+	return m
+}
+
+// ec2Tagging returns where the right to change tags is needed: with a create, for which EC2 alone has a condition, and otherwise on
+// resources that carry the operator's tag. With Adopt, all resources of the types get tags. It returns nil for other actions.
+func (s Scope) ec2Tagging(action string, takers []kind.Rights, all []string) []target {
+	if action != ec2CreateTags && action != "ec2:DeleteTags" {
+		return nil
+	}
+	made := s.ec2Made(takers, all)
+	with := target{made.withParts, iampolicy.Conditions{"StringEquals": {"ec2:CreateAction": made.creates}}}
+	switch {
+	case action == "ec2:DeleteTags":
+		return []target{{made.resources, ours}}
+	case !s.Adopt:
+		return []target{with, {made.resources, ours}}
+	case len(made.withParts) > len(made.resources):
+		return []target{{resources: made.resources}, with}
+	default:
+		return []target{{resources: made.resources}}
+	}
 }

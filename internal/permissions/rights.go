@@ -51,15 +51,16 @@ type limited struct {
 // targets returns where an action is needed, by the facts of the kinds that take it. All are the actions of the policy. An action without a
 // right in the facts is an error, so that no one adds a kind with rights to everything.
 func (s Scope) targets(action string, takers []kind.Rights, all []string) ([]target, error) {
+	if tagging := s.ec2Tagging(action, takers, all); tagging != nil {
+		return tagging, nil
+	}
 	var found []limited
-	central := false
 	for i, rights := range takers {
 		of := shared(action)
 		if len(of) == 0 {
 			of = rights.Of(action)
 		}
-		isOfEC2 := strings.HasPrefix(action, "ec2:")
-		if central = central || len(of) == 0 && isOfEC2; len(of) == 0 && !isOfEC2 {
+		if len(of) == 0 {
 			return nil, fmt.Errorf("%s: its resources are not known: declare them in Rights of the kind's facts", action)
 		}
 		for _, right := range of {
@@ -67,9 +68,6 @@ func (s Scope) targets(action string, takers []kind.Rights, all []string) ([]tar
 		}
 	}
 	var out []target
-	if central {
-		out = s.ec2(action, all)
-	}
 	for _, l := range found {
 		out = append(out, target{l.resources, s.condition(l.condition, action)})
 	}

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // elasticIPFacts returns the facts about an ElasticIP that other packages use.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:AllocateAddress", On: []string{"elastic-ip/*"}, If: kind.GivesTag},
+				{Actions: "ec2:*", On: []string{"elastic-ip/*"}, If: kind.HasTag},
+			},
+		},
 		Errors:     awsErrors,
 		Declarable: true,
 		OneValue: map[string]string{
@@ -50,16 +56,8 @@ func instanceFacts() kind.Facts {
 			},
 		},
 		EarlierKeys: kind.EarlierKeys{Kept: "EC2 does not describe the keys of volumes with the instance, so that no look proves which key they have"},
-		Rights: kind.Rights{
-			Passes: []kind.Pass{
-				{For: "ec2:RunInstances ec2:AssociateIamInstanceProfile ec2:ReplaceIamInstanceProfileAssociation", To: "ec2.amazonaws.com"},
-			},
-			Encrypts: map[string]string{ // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
-				"ec2:RunInstances": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:GenerateDataKeyWithoutPlaintext " +
-					"kms:ReEncryptFrom kms:ReEncryptTo",
-			},
-		},
-		Errors: awsErrors,
+		Rights:      instanceRights(),
+		Errors:      awsErrors,
 		NotSettings: []string{
 			"InstanceId", "Reservations.Groups", "Reservations.OwnerId", "Reservations.RequesterId", "Reservations.ReservationId",
 			"Reservations.Instances.AmiLaunchIndex", "Reservations.Instances.Architecture",
@@ -122,9 +120,39 @@ func instanceFacts() kind.Facts {
 	}
 }
 
+// instanceRights returns the rights in IAM that the actions of an EC2Instance take.
+func instanceRights() kind.Rights {
+	return kind.Rights{
+		Calls: []kind.Right{ // AWS chooses the identifiers
+			{Actions: "ec2:RunInstances", On: []string{"instance/*"}, If: kind.GivesTag},
+			{Actions: "ec2:RunInstances", On: []string{"arn:${Partition}:ec2:${Region}:*:image/*", "key-pair/*", "network-interface/*",
+				"security-group/*", "subnet/*", "volume/*"}},
+			{Actions: "ec2:CreateTags", On: []string{"volume/*"}, If: kind.GivesTag}, // with the instance, and never later
+			{Actions: "ec2:ModifyInstanceAttribute", On: []string{"instance/*"}, If: kind.HasTag},
+			{Actions: "ec2:ModifyInstanceAttribute", On: []string{"security-group/*"}},
+			{Actions: "ec2:*", On: []string{"instance/*"}, If: kind.HasTag},
+		},
+		Passes: []kind.Pass{
+			{For: "ec2:RunInstances ec2:AssociateIamInstanceProfile ec2:ReplaceIamInstanceProfileAssociation", To: "ec2.amazonaws.com"},
+		},
+		Encrypts: map[string]string{ // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
+			"ec2:RunInstances": "kms:CreateGrant kms:Decrypt kms:DescribeKey kms:GenerateDataKeyWithoutPlaintext " +
+				"kms:ReEncryptFrom kms:ReEncryptTo",
+		},
+	}
+}
+
 // internetGatewayFacts returns the facts about an InternetGateway that other packages use.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateInternetGateway", On: []string{"internet-gateway/*"}, If: kind.GivesTag},
+				{Actions: "ec2:AttachInternetGateway ec2:DetachInternetGateway", On: []string{"internet-gateway/*"}, If: kind.HasTag},
+				{Actions: "ec2:AttachInternetGateway ec2:DetachInternetGateway", On: []string{"vpc/*"}},
+				{Actions: "ec2:*", On: []string{"internet-gateway/*"}, If: kind.HasTag},
+			},
+		},
 		Errors:     awsErrors,
 		Declarable: true,
 		OneValue: map[string]string{
@@ -156,6 +184,12 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts returns the facts about an EC2KeyPair that other packages use.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:ImportKeyPair", On: []string{"key-pair/*"}, If: kind.GivesTag},
+				{Actions: "ec2:*", On: []string{"key-pair/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"KeyPairs.KeyFingerprint", "KeyPairs.KeyType",
@@ -188,6 +222,13 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts returns the facts about a NATGateway that other packages use.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateNatGateway", On: []string{"natgateway/*"}, If: kind.GivesTag},
+				{Actions: "ec2:CreateNatGateway", On: []string{"subnet/*", "elastic-ip/*"}},
+				{Actions: "ec2:*", On: []string{"natgateway/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary",
@@ -227,6 +268,15 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts returns the facts about a RouteTable that other packages use.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateRouteTable", On: []string{"route-table/*"}, If: kind.GivesTag},
+				{Actions: "ec2:CreateRouteTable", On: []string{"vpc/*"}},
+				{Actions: "ec2:AssociateRouteTable ec2:DisassociateRouteTable", On: []string{"route-table/*"}, If: kind.HasTag},
+				{Actions: "ec2:AssociateRouteTable ec2:DisassociateRouteTable", On: []string{"subnet/*"}},
+				{Actions: "ec2:*", On: []string{"route-table/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"RouteTables.Associations.AssociationState", "RouteTables.Associations.RouteTableAssociationId",
@@ -269,6 +319,13 @@ func routeTableFacts() kind.Facts {
 // securityGroupFacts returns the facts about a SecurityGroup that other packages use.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateSecurityGroup", On: []string{"security-group/*"}, If: kind.GivesTag},
+				{Actions: "ec2:CreateSecurityGroup", On: []string{"vpc/*"}},
+				{Actions: "ec2:*", On: []string{"security-group/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"SecurityGroups.IpPermissions.UserIdGroupPairs.UserId", "SecurityGroups.IpPermissionsEgress.UserIdGroupPairs.UserId",
@@ -320,6 +377,13 @@ func securityGroupFacts() kind.Facts {
 // subnetFacts returns the facts about a Subnet that other packages use.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateSubnet", On: []string{"subnet/*"}, If: kind.GivesTag},
+				{Actions: "ec2:CreateSubnet", On: []string{"vpc/*"}},
+				{Actions: "ec2:*", On: []string{"subnet/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"Subnets.AvailabilityZoneId", "Subnets.AvailableIpAddressCount", "Subnets.OwnerId",
@@ -357,6 +421,12 @@ func subnetFacts() kind.Facts {
 // vpcFacts returns the facts about a VPC that other packages use.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		Rights: kind.Rights{
+			Calls: []kind.Right{ // AWS chooses the identifiers
+				{Actions: "ec2:CreateVpc", On: []string{"vpc/*"}, If: kind.GivesTag},
+				{Actions: "ec2:*", On: []string{"vpc/*"}, If: kind.HasTag},
+			},
+		},
 		Errors: awsErrors,
 		NotSettings: []string{
 			"VpcId", "Vpcs.CidrBlockAssociationSet.AssociationId", "Vpcs.CidrBlockAssociationSet.CidrBlockState", "Vpcs.OwnerId",

@@ -39,8 +39,8 @@ type Facts struct {
 	Errors []ServiceErrors
 }
 
-// EarlierKeys reports whether data stays encrypted with the previous key when a resource gets another one. One of the members has the reason.
-// Keys are not deleted while data needs them.
+// EarlierKeys reports whether data stays encrypted with the previous key when a resource gets another one. One of the members has the
+// reason. Keys are not deleted while data needs them.
 type EarlierKeys struct {
 	Kept, NotKept string
 }

@@ -13,8 +13,9 @@ import (
 //
 // Lists of actions are separated by spaces, and a star stands for any letters.
 type Rights struct {
-	// Calls are the rights to the actions of the kind. Every right that names an action counts, also where another kind of the policy takes
-	// the action. One to all actions of a service, such as ecs:*, counts for those of the kind that no other names. The reads that kinds of any service make, such as kms:DescribeKey, need none.
+	// Calls are the rights to the actions of the kind. Every right that names an action counts, also where another kind of the policy
+	// takes the action. One to all actions of a service, such as ecs:*, counts for those of the kind that no other names. The reads that
+	// kinds of any service make, such as kms:DescribeKey, need none.
 	Calls []Right
 	// Needs are the rights to further actions that AWS asks of the caller of an action. No call has their names.
 	Needs []Need
@@ -25,8 +26,9 @@ type Rights struct {
 	ServiceRoles map[string]string
 	// Encrypts are the rights to a KMS key that a service uses on behalf of the caller, by the actions.
 	Encrypts map[string]string
-	// Decided are differences to AWS's reference and to the texts of its service models, with the reason. The key is an action, or an action
-	// and a further action or resource that it needs by the reference; or an operation of a service and an action that its text names.
+	// Decided are differences to AWS's reference and to the texts of its service models, with the reason. The key is an action, or an
+	// action and a further action or resource that it needs by the reference; or an operation of a service and an action that its text
+	// names.
 	Decided map[string]string
 }
 
@@ -70,15 +72,16 @@ type Condition int
 const (
 	// Unconditional is for resources that are limited by their names, and for those that need not be the operator's.
 	Unconditional Condition = iota
-	// GivesTag allows requests that give the tag of the operator to a resource. It is for creates, and for actions that AWS evaluates with a
-	// create that has tags. Only EC2 has a condition that creates alone meet: a right to ec2:CreateTags is for the parts of a resource, and
-	// that for the resource follows from its create. In other services it is a right to tag any resource, which docs/security.md lists.
+	// GivesTag allows requests that give the tag of the operator to a resource. It is for creates, and for actions that AWS evaluates
+	// with a create that has tags. Only EC2 has a condition that creates alone meet: a right to ec2:CreateTags is for the parts of a
+	// resource, and that for the resource follows from its create. In other services it is a right to tag any resource, which
+	// docs/security.md lists.
 	GivesTag
 	// HasTag allows actions on resources with the tag of the operator. An adoption compares the whole resource with the object before the
 	// first write, so that an operator that adopts may read every one.
 	HasTag
-	// HasTagOrIsAdopted allows actions on resources with the tag of the operator, and on every one for an operator that adopts. A right to tag
-	// any resource would be a right to do everything with it.
+	// HasTagOrIsAdopted allows actions on resources with the tag of the operator, and on every one for an operator that adopts. A right
+	// to tag any resource would be a right to do everything with it.
 	HasTagOrIsAdopted
 	// HasBoundary allows actions on roles with the boundary of the operator's roles, where there is one and AWS evaluates it.
 	HasBoundary

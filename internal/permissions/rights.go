@@ -27,7 +27,8 @@ func shared(action string) []kind.Right {
 		{Actions: "tag:GetResources elasticloadbalancing:Describe* ec2:Describe*"},
 		{Actions: "kms:DescribeKey", On: []string{"key/*"}},
 		{Actions: "iam:GetRole", On: []string{"arn:${Partition}:iam::${Account}:role/${RoleName}"}},
-		{Actions: "iam:GetInstanceProfile", On: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}}, // also that of an instance
+		// also that of an instance
+		{Actions: "iam:GetInstanceProfile", On: []string{"arn:${Partition}:iam::${Account}:instance-profile/*"}},
 	}}.Of(action)
 }
 
@@ -118,8 +119,9 @@ func (s Scope) fill(action string, resources []string) (out []string) {
 	service, _, _ := strings.Cut(action, ":")
 	path := strings.TrimPrefix(strings.Trim(s.RolePath, "/")+"/", "/")
 	for _, catalogName := range s.catalogPrefixes() {
-		names := strings.NewReplacer("${Partition}", s.partition(), "${Region}", cmp.Or(s.Region, "*"), "${Account}", cmp.Or(s.Account, "*"),
-			"${Name}", s.NamePrefix+"*", "${CatalogName}", catalogName+"*", "${RoleName}", path+s.NamePrefix+"*", "${Cluster}", s.ownCluster())
+		names := strings.NewReplacer("${Partition}", s.partition(), "${Region}", cmp.Or(s.Region, "*"),
+			"${Account}", cmp.Or(s.Account, "*"), "${Name}", s.NamePrefix+"*", "${CatalogName}", catalogName+"*",
+			"${RoleName}", path+s.NamePrefix+"*", "${Cluster}", s.ownCluster())
 		for _, r := range resources {
 			if !strings.HasPrefix(r, "arn:") {
 				r = "arn:${Partition}:" + service + ":${Region}:${Account}:" + r

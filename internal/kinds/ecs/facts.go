@@ -16,7 +16,8 @@ func clusterFacts() kind.Facts {
 		Rights: kind.Rights{
 			Calls: []kind.Right{
 				{Actions: "ecs:CreateCluster", If: kind.GivesTag},
-				{Actions: "ecs:DescribeCapacityProviders", On: []string{"capacity-provider/*"}}, // the names of clusters do not limit theirs
+				// The names of clusters do not limit those of capacity providers.
+				{Actions: "ecs:DescribeCapacityProviders", On: []string{"capacity-provider/*"}},
 				{Actions: "ecs:*", On: []string{"cluster/${Name}"}},
 			},
 		},

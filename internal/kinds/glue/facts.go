@@ -45,8 +45,8 @@ func crawlerFacts() kind.Facts {
 func databaseFacts() kind.Facts {
 	return kind.Facts{
 		Rights: kind.Rights{
-			// AWS evaluates the parents of a resource, and the resources that are deleted with it. Names of databases that a capability makes have
-			// underscores for hyphens.
+			// AWS evaluates the parents of a resource, and the resources that are deleted with it. Names of databases that a capability
+			// makes have underscores for hyphens.
 			Calls: []kind.Right{
 				{Actions: "glue:GetTags glue:TagResource glue:UntagResource", On: []string{"database/${CatalogName}"}},
 				{Actions: "glue:GetTables", On: []string{"catalog", "database/${CatalogName}", "table/${CatalogName}/*"}},

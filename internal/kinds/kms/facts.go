@@ -9,8 +9,8 @@ func keyFacts() kind.Facts {
 	return kind.Facts{
 		EarlierKeys: kind.EarlierKeys{Kept: "an alias may move, by which others named the key"},
 		Rights: kind.Rights{
-			// AWS chooses the identifiers. For an action on an alias, it evaluates the alias and the key, and a key that an object adopts has no tag
-			// yet when it gets an alias.
+			// AWS chooses the identifiers. For an action on an alias, it evaluates the alias and the key, and a key that an object adopts
+			// has no tag yet when it gets an alias.
 			Calls: []kind.Right{
 				{Actions: "kms:ListAliases"},
 				{Actions: "kms:CreateKey", If: kind.GivesTag},

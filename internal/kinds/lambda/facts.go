@@ -13,8 +13,8 @@ func functionFacts() kind.Facts {
 		EarlierKeys: kind.EarlierKeys{Kept: "published versions and their snapshots keep the key of their time"},
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "lambda:*", On: []string{"function:${Name}"}}},
-			// Images are in the operator's own repositories. An administrator allows others, and the archives in S3: the operator reads no objects of
-			// other buckets. https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+			// Images are in the operator's own repositories. An administrator allows others, and the archives in S3: the operator reads
+			// no objects of other buckets. https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
 			Needs: []kind.Need{
 				{For: "lambda:GetFunction", Actions: "lambda:ListTags", On: []string{"function:${Name}"}},
 				{For: "lambda:CreateFunction", Actions: "ec2:DescribeSecurityGroups ec2:DescribeSubnets ec2:DescribeVpcs"},

@@ -89,8 +89,8 @@ func instanceFacts() kind.Facts {
 // instanceRights returns the rights in IAM that the actions of an RDSInstance take.
 func instanceRights() kind.Rights {
 	return kind.Rights{
-		// An instance is placed in any subnet group and has any option group or parameter group that an object names, and its final snapshot has
-		// any name.
+		// An instance is placed in any subnet group and has any option group or parameter group that an object names, and its final
+		// snapshot has any name.
 		Calls: []kind.Right{
 			{Actions: "rds:DescribeDBInstances", On: []string{"db:*"}},
 			{Actions: "rds:DescribeDBSnapshots", On: []string{"snapshot:*"}}, // by the name of a final snapshot

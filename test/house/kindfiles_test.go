@@ -32,9 +32,12 @@ func isHandWritten(path string) bool {
 		!slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
 }
 
-// namesKind reports whether a text contains the name of a kind, in any case: names of actions and plurals count, too.
-func namesKind(text, name string) bool {
-	return strings.Contains(strings.ToLower(text), strings.ToLower(name))
+// namesKind reports whether a text contains the name of a kind, in any case: names of actions and plurals count, too. A kind whose name is
+// that of a type of AWS, which others use without the kind, has several names instead, separated by bars: those of its Go types, of its
+// folders and of its client.
+func namesKind(text, names string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(strings.Split(strings.ToLower(names), "|"), func(name string) bool { return strings.Contains(text, name) })
 }
 
 // slackOfKindFiles is the difference to a limit at which the limit must be lowered.
@@ -62,7 +65,7 @@ func TestKindFiles_StayWithinTheirLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name := range limits.KindFiles {
-			if relative = filepath.ToSlash(relative); namesKind(string(content), name) && relative != "test/house/thresholds.json" {
+			if relative = filepath.ToSlash(relative); namesKind(relative+"\n"+string(content), name) && relative != "test/house/thresholds.json" {
 				found[name] = append(found[name], relative)
 			}
 		}

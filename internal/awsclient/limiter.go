@@ -33,7 +33,7 @@ type Rate struct {
 // name as a whole: a rate set by the administrator does not adapt.
 type Limits map[string]Rate
 
-// defaultLimits lie at or below AWS's default quotas where AWS publishes them:
+// defaultLimits, and those in the facts of kinds, lie at or below AWS's default quotas where AWS publishes them:
 // docs.aws.amazon.com/general/latest/gr/ssm.html, .../secretsmanager/latest/userguide/reference_limits.html,
 // .../cognito/latest/developerguide/quotas.html, .../AWSEC2/latest/APIReference/throttling.html,
 // .../Route53/latest/DeveloperGuide/DNSLimitations.html. The rates of single DynamoDB operations are in
@@ -55,7 +55,6 @@ var defaultLimits = Limits{
 	"lambda":                  {PerSecond: 15, Burst: 30},
 	"route53":                 {PerSecond: 5, Burst: 5},
 	"cloudfront":              {PerSecond: 5, Burst: 10},
-	"cloudwatchlogs":          {PerSecond: 10, Burst: 10}, // docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
 	"organizations":           {PerSecond: 2, Burst: 5},
 	// AWS publishes no rate of Cloud Control API. Other clients are throttled at 25 calls a second (github.com/ekristen/aws-nuke/pull/510).
 	"cloudcontrol":   {PerSecond: 20, Burst: 40},
@@ -114,6 +113,7 @@ type limiter struct {
 
 func newLimiter(now func() time.Time, overrides Limits) *limiter {
 	limits := maps.Clone(defaultLimits)
+	maps.Copy(limits, kindLimits)
 	maps.Copy(limits, overrides)
 	return &limiter{now: now, limits: limits, buckets: map[bucketKey]*bucket{}}
 }

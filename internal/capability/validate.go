@@ -5,6 +5,7 @@ package capability
 import (
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -36,7 +37,9 @@ func checkSchema(c *nexusv1.NexusAICapability) error {
 	if err != nil {
 		return err
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	// Another pass may write the status of the capability meanwhile.
+	declared := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: c.Name, Namespace: c.Namespace}, Spec: c.Spec}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(declared)
 	if err != nil {
 		return err
 	}

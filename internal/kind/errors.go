@@ -4,12 +4,18 @@ package kind
 
 import "time"
 
-// ServiceErrors are the errors of a service of AWS that kinds call. `make generate` writes them into the table of errors of package
-// awsclient, which has the rows for all services.
-type ServiceErrors struct {
+// ServiceFacts are the facts about a service of AWS that kinds call. `make generate` writes them into packages awsclient and kind, which
+// have those for all services.
+type ServiceFacts struct {
 	// Service is the SDK's service id in lower case without spaces, such as "secretsmanager".
 	Service string
-	// Rows assign the classes. The first row that matches decides, so the specific come before the general.
+	// IAM is the name in IAM's actions, where that is another one.
+	IAM string
+	// PerSecond and Burst are the calls that may go to the service, in one account and region, steadily and at once after a quiet time. They
+	// lie at or below AWS's default quotas. Zero: as many as to other services.
+	PerSecond float64
+	Burst     int
+	// Rows assign the classes of error codes. The first row that matches decides, so the specific come before the general.
 	Rows []ErrorRow
 	// Answers are answers of AWS with their classes: at least one that each row decides.
 	Answers []ErrorAnswer

@@ -35,8 +35,8 @@ type Facts struct {
 	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
 	// value or none, with the reason.
 	OneValue map[string]string
-	// Errors are the errors of the services that the kind calls. Kinds of one folder share them.
-	Errors []ServiceErrors
+	// Services are the facts about the services that the kind calls, which kinds of one folder share. `make generate` collects them.
+	Services []ServiceFacts
 }
 
 // EarlierKeys reports whether data stays encrypted with the previous key when a resource gets another one. One of the members has the

@@ -19,7 +19,7 @@ var generatedFiles = []string{
 	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml",
 	"config/rbac/user_roles.yaml", "internal/controller/zz_generated.rbac.go", "manifests/",
 	"README.md", "docs/aws-prerequisites.md", "docs/comparison.md", "docs/nexusctl.md", "docs/oracles.md", "docs/policies/", "docs/reference/",
-	"docs/rbac/", "go.mod", "go.sum", "dev/", "internal/testkit/awsmodels/", "internal/awsclient/zz_generated",
+	"docs/rbac/", "go.mod", "go.sum", "dev/", "internal/testkit/awsmodels/", "internal/awsclient/zz_generated", "internal/kind/zz_generated",
 	"internal/awsschema/arns.txt", "internal/awsschema/bundled/schemas.zip", "internal/capability/parts/resources/kinds.txt",
 }
 

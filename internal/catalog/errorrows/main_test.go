@@ -14,36 +14,41 @@ import (
 
 func TestTheTableHasTheRowsOfTheKinds(t *testing.T) {
 	folder := t.TempDir()
+	for _, room := range []string{"internal/awsclient", "internal/kind"} {
+		if err := os.MkdirAll(filepath.Join(folder, room), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := write(folder); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{rowsFile, answersFile} {
+	for _, name := range []string{rowsFile, answersFile, namesFile} {
 		want, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := os.ReadFile(filepath.Join("..", "..", "awsclient", name))
+		got, err := os.ReadFile(filepath.Join("../../..", name))
 		if err != nil || string(got) != string(want) {
-			t.Errorf("internal/awsclient/%s differs from errors.go of the folders of the kinds: run make generate (%v)", name, err)
+			t.Errorf("%s differs from the facts in the folders of the kinds: run make generate (%v)", name, err)
 		}
 	}
 }
 
 func TestMerge_OneFolderDeclaresAService(t *testing.T) {
-	queue := []kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "OverLimit", Class: "Limit"}}}}
-	all, err := merge(map[string][]kind.ServiceErrors{
+	queue := []kind.ServiceFacts{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "OverLimit", Class: "Limit"}}}}
+	all, err := merge(map[string][]kind.ServiceFacts{
 		"Queue": queue, "Policy": queue, "Topic": {{Service: "sns"}},
 	})
 	if err != nil || len(all) != 2 || all[0].Service != "sns" || all[1].Service != "sqs" {
 		t.Errorf("%v %v", all, err)
 	}
-	if _, err := merge(map[string][]kind.ServiceErrors{"Queue": queue, "Topic": {{Service: "sqs"}}}); err == nil {
+	if _, err := merge(map[string][]kind.ServiceFacts{"Queue": queue, "Topic": {{Service: "sqs"}}}); err == nil {
 		t.Error("two folders declare errors of one service")
 	}
 }
 
 func TestRows_HaveTheMembersThatAreGiven(t *testing.T) {
-	text := rows([]kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{
+	text := rows([]kind.ServiceFacts{{Service: "sqs", Rows: []kind.ErrorRow{
 		{Operation: "Create*", Code: "A|B", Message: `"x"`, Class: "Busy", After: time.Minute},
 		{Code: "C", Class: "Propagating", Within: 90 * time.Second},
 	}}})
@@ -56,7 +61,7 @@ func TestRows_HaveTheMembersThatAreGiven(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	text = rows([]kind.ServiceErrors{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "C", Class: "Busy"}}}})
+	text = rows([]kind.ServiceFacts{{Service: "sqs", Rows: []kind.ErrorRow{{Code: "C", Class: "Busy"}}}})
 	if strings.Contains(text, "import") {
 		t.Errorf("a package is imported that no row uses:\n%s", text)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/acm/latest/APIReference
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/acm/latest/APIReference
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "acm",
 		Rows: []kind.ErrorRow{

@@ -16,7 +16,7 @@ func certificateFacts() kind.Facts {
 				{Actions: "acm:*", On: []string{"certificate/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Certificate.DomainValidationOptions", "Certificate.ExtendedKeyUsages", "Certificate.FailureReason", "Certificate.InUseBy",
 			"Certificate.Issuer", "Certificate.KeyUsages", "Certificate.Options.CertificateTransparencyLoggingPreference=ENABLED",

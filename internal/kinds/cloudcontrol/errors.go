@@ -7,11 +7,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors has the errors of the API, and the handlers' error codes of requests that fail later:
+// awsServices has the errors of the API, and the handlers' error codes of requests that fail later:
 // https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
-var awsErrors = []kind.ServiceErrors{
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "cloudcontrol",
+		IAM:     "cloudformation",
 		Rows: []kind.ErrorRow{
 			// An update gives a resource the identifier of another one.
 			{Operation: "UpdateResource", Code: "AlreadyExists", Class: awsclient.Invalid},

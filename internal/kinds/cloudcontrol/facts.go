@@ -19,7 +19,7 @@ func resourceFacts() kind.Facts {
 			// AWS evaluates the calls of a handler for their services.
 			Calls: []kind.Right{{Actions: "cloudformation:*"}},
 		},
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: []string{"cloudformation.DescribeType", "TypeName"},
 	}
 }

@@ -7,10 +7,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "cognitoidentityprovider",
+		IAM:     "cognito-idp",
 		Rows: []kind.ErrorRow{
 			{Code: "ResourceNotFound|ScopeDoesNotExist|UserNotFound", Class: awsclient.NotFound},
 			{Operation: "DescribeRiskConfiguration", Code: "UserPoolAddOnNotEnabled", Class: awsclient.NotFound},

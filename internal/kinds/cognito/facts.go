@@ -18,7 +18,7 @@ func userPoolFacts() kind.Facts {
 			},
 		},
 		Rights:      userPoolRights(),
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: notSettings(),
 		Schemas: kind.Schemas{
 			Types: []string{

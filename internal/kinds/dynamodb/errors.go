@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "dynamodb",
 		Rows: []kind.ErrorRow{

@@ -15,7 +15,7 @@ func tableFacts() kind.Facts {
 					"kms:ReEncryptFrom kms:ReEncryptTo",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"ContinuousBackupsDescription.ContinuousBackupsStatus",
 			"ContinuousBackupsDescription.PointInTimeRecoveryDescription.RecoveryPeriodInDays=35", "Table.ArchivalSummary",

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "ec2",
 		Rows: []kind.ErrorRow{

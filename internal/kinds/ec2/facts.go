@@ -13,7 +13,7 @@ func elasticIPFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"elastic-ip/*"}, If: kind.HasTag},
 			},
 		},
-		Errors:     awsErrors,
+		Services:   awsServices,
 		Declarable: true,
 		OneValue: map[string]string{
 			"CustomerOwnedIPv4Pool NetworkBorderGroup PublicIPv4Pool": kind.KeptFromCreation,
@@ -57,7 +57,7 @@ func instanceFacts() kind.Facts {
 		},
 		EarlierKeys: kind.EarlierKeys{Kept: "EC2 does not describe the keys of volumes with the instance, so that no look proves which key they have"},
 		Rights:      instanceRights(),
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: []string{
 			"InstanceId", "Reservations.Groups", "Reservations.OwnerId", "Reservations.RequesterId", "Reservations.ReservationId",
 			"Reservations.Instances.AmiLaunchIndex", "Reservations.Instances.Architecture",
@@ -153,7 +153,7 @@ func internetGatewayFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"internet-gateway/*"}, If: kind.HasTag},
 			},
 		},
-		Errors:     awsErrors,
+		Services:   awsServices,
 		Declarable: true,
 		OneValue: map[string]string{
 			"VPCID": kind.ByReference,
@@ -190,7 +190,7 @@ func keyPairFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"key-pair/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"KeyPairs.KeyFingerprint", "KeyPairs.KeyType",
 		},
@@ -229,7 +229,7 @@ func natGatewayFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"natgateway/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary",
 			"NatGateways.NatGatewayAddresses.NetworkInterfaceId", "NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
@@ -277,7 +277,7 @@ func routeTableFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"route-table/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"RouteTables.Associations.AssociationState", "RouteTables.Associations.RouteTableAssociationId",
 			"RouteTables.Associations.RouteTableId", "RouteTables.OwnerId", "RouteTables.Routes.DestinationCidrBlock",
@@ -326,7 +326,7 @@ func securityGroupFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"security-group/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"SecurityGroups.IpPermissions.UserIdGroupPairs.UserId", "SecurityGroups.IpPermissionsEgress.UserIdGroupPairs.UserId",
 			"SecurityGroups.OwnerId", "SecurityGroups.SecurityGroupArn",
@@ -384,7 +384,7 @@ func subnetFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"subnet/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Subnets.AvailabilityZoneId", "Subnets.AvailableIpAddressCount", "Subnets.OwnerId",
 			"Subnets.PrivateDnsNameOptionsOnLaunch.HostnameType=ip-name", "Subnets.State", "Subnets.SubnetArn",
@@ -427,7 +427,7 @@ func vpcFacts() kind.Facts {
 				{Actions: "ec2:*", On: []string{"vpc/*"}, If: kind.HasTag},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"VpcId", "Vpcs.CidrBlockAssociationSet.AssociationId", "Vpcs.CidrBlockAssociationSet.CidrBlockState", "Vpcs.OwnerId",
 			"Vpcs.State",

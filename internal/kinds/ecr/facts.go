@@ -14,7 +14,7 @@ func repositoryFacts() kind.Facts {
 				"ecr:CreateRepository": "kms:CreateGrant kms:DescribeKey kms:RetireGrant",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"RegistryId", "RepositoryName", "Repositories.RegistryId",
 		},

@@ -21,7 +21,7 @@ func clusterFacts() kind.Facts {
 				{Actions: "ecs:*", On: []string{"cluster/${Name}"}},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Clusters.ActiveServicesCount", "Clusters.Attachments", "Clusters.AttachmentsStatus", "Clusters.PendingTasksCount",
 			"Clusters.RegisteredContainerInstancesCount", "Clusters.RunningTasksCount", "Clusters.Statistics", "Clusters.Status",

@@ -34,7 +34,7 @@ func clusterFacts() kind.Facts {
 			},
 			Passes: []kind.Pass{{For: "eks:CreateCluster", To: "eks.amazonaws.com"}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"AccessEntries", "Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets",
 			"Cluster.Health", "Cluster.Identity", "Cluster.KubernetesNetworkConfig.IpFamily=ipv4",
@@ -96,7 +96,7 @@ func podIdentityAssociationFacts() kind.Facts {
 			},
 			Passes: []kind.Pass{{For: "eks:CreatePodIdentityAssociation eks:UpdatePodIdentityAssociation", To: kind.PodIdentityService}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"eks.ListPodIdentityAssociations", "Association.ExternalId",
 		},

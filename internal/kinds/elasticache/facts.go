@@ -28,7 +28,7 @@ func clusterFacts() kind.Facts {
 				"elasticache:DeleteCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"CacheClusters.CacheClusterStatus", "CacheClusters.CacheNodes", "CacheClusters.CacheParameterGroup.ParameterApplyStatus",
 			"CacheClusters.CacheSecurityGroups", "CacheClusters.ClientDownloadLandingPage", "CacheClusters.PendingModifiedValues",

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/glue/latest/dg/aws-glue-api-exceptions.html
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/glue/latest/dg/aws-glue-api-exceptions.html
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "glue",
 		Rows: []kind.ErrorRow{

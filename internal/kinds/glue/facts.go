@@ -17,7 +17,7 @@ func crawlerFacts() kind.Facts {
 			},
 			Passes: []kind.Pass{{For: "glue:CreateCrawler glue:UpdateCrawler", To: "glue.amazonaws.com"}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Crawler.CrawlElapsedTime", "Crawler.LastCrawl", "Crawler.Schedule.State", "Crawler.State", "Crawler.Version",
 			"Crawler.LineageConfiguration.CrawlerLineageSettings=DISABLE",
@@ -55,7 +55,7 @@ func databaseFacts() kind.Facts {
 				{Actions: "glue:*", On: []string{"catalog", "database/${CatalogName}"}},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Database.CatalogId", "Database.CreateTableDefaultPermissions",
 		},
@@ -90,7 +90,7 @@ func tableFacts() kind.Facts {
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "glue:*", On: []string{"catalog", "database/${CatalogName}", "table/${CatalogName}/*"}}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Table.CatalogId", "Table.CreatedBy", "Table.DatabaseName", "Table.VersionId",
 		},

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and its siblings
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and its siblings
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "iam",
 		Rows: []kind.ErrorRow{

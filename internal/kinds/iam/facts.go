@@ -30,7 +30,7 @@ func roleFacts() kind.Facts {
 				"iam:AddRoleToInstanceProfile iam:PassRole": "granted for ec2.amazonaws.com, which gets the role",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"iam.ListInstanceProfilesForRole", "PolicyName", "RoleName", "AttachedPolicies.PolicyName",
 			"Role.PermissionsBoundary.PermissionsBoundaryType", "Role.RoleId", "Role.RoleLastUsed",

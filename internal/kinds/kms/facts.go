@@ -24,7 +24,7 @@ func keyFacts() kind.Facts {
 			// A multi-Region key: https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
 			ServiceRoles: map[string]string{"mrk.kms.amazonaws.com": "kms:CreateKey"},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms",
 			"KeyMetadata.KeyAgreementAlgorithms", "KeyMetadata.KeyManager", "KeyMetadata.KeyState", "KeyMetadata.MacAlgorithms",

@@ -16,8 +16,8 @@ const (
 	ofGrants = 5 * time.Minute
 )
 
-// awsErrors: docs.aws.amazon.com/lambda/latest/api
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/lambda/latest/api
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "lambda",
 		Rows: []kind.ErrorRow{

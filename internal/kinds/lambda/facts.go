@@ -32,7 +32,7 @@ func functionFacts() kind.Facts {
 				"lambda:CreateFunction lambda:PassCapacityProvider": "there is no field for capacity providers",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Code.Location", "Code.RepositoryType", "Code.ResolvedImageUri", "Configuration.CodeSize", "Configuration.ConfigSha256",
 			"Configuration.LastUpdateStatus", "Configuration.LastUpdateStatusReason", "Configuration.LastUpdateStatusReasonCode",

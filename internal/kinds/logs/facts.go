@@ -20,7 +20,7 @@ func groupFacts() kind.Facts {
 				"cloudwatchlogs CreateLogGroup logs:TagLogGroup": "either this or logs:TagResource, which is granted",
 			},
 		},
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: []string{"LogGroups.Arn", "LogGroups.InheritedProperties", "LogGroups.MetricFilterCount", "LogGroups.StoredBytes"},
 		Declarable:  true,
 		OneValue: map[string]string{
@@ -54,10 +54,14 @@ func groupFacts() kind.Facts {
 	}
 }
 
-// awsErrors: docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "cloudwatchlogs",
+		IAM:     "logs",
+		// docs.aws.amazon.com/AmazonCloudWatch/latest/logs/cloudwatch_limits_cwl.html
+		PerSecond: 10,
+		Burst:     10,
 		Rows: []kind.ErrorRow{
 			{Code: "ResourceNotFound", Class: awsclient.NotFound},
 			{Code: "ResourceAlreadyExists", Class: awsclient.Exists},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/must"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -326,5 +328,60 @@ func TestImport_LeavesOutWhatASpecCannotSay(t *testing.T) {
 	})
 	if !slices.Equal(settings, []string{"retentionInDays"}) || len(omitted) != 1 || !strings.Contains(omitted[0], "ESSENTIALS") {
 		t.Errorf("not declared: %q, left out: %q", settings, omitted)
+	}
+}
+
+// The emulator keeps the settings that moto forgets.
+func TestEmulator_KeepsWhatMotoForgets(t *testing.T) {
+	p := world.Shared(t).AWS()
+	if err := p.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	c, ctx, name := cloudwatchlogs.NewFromConfig(aws.Config{Region: kindtest.Region, BaseEndpoint: aws.String(p.URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}), t.Context(), aws.String("/team/forgotten")
+	group := func() types.LogGroup {
+		t.Helper()
+		out, err := c.DescribeLogGroups(ctx, &cloudwatchlogs.DescribeLogGroupsInput{LogGroupNamePrefix: name})
+		must.Succeed(t, err)
+		return out.LogGroups[0]
+	}
+	remove := func() error {
+		_, err := c.DeleteLogGroup(ctx, &cloudwatchlogs.DeleteLogGroupInput{LogGroupName: name})
+		return err
+	}
+	_, err := c.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: name, LogGroupClass: types.LogGroupClassInfrequentAccess,
+		KmsKeyId: aws.String("key"), DeletionProtectionEnabled: aws.Bool(true), Tags: map[string]string{"team": "a"}})
+	must.Succeed(t, err)
+	g := group()
+	if g.LogGroupClass != types.LogGroupClassInfrequentAccess || aws.ToString(g.KmsKeyId) != "key" || !*g.DeletionProtectionEnabled ||
+		*g.Arn != *g.LogGroupArn+":*" {
+		t.Errorf("%+v", g)
+	}
+	if remove() == nil {
+		t.Error("a protected log group was deleted")
+	}
+	_, err = c.DisassociateKmsKey(ctx, &cloudwatchlogs.DisassociateKmsKeyInput{LogGroupName: name})
+	must.Succeed(t, err)
+	_, err = c.PutLogGroupDeletionProtection(ctx,
+		&cloudwatchlogs.PutLogGroupDeletionProtectionInput{LogGroupIdentifier: g.LogGroupArn, DeletionProtectionEnabled: aws.Bool(false)})
+	must.Succeed(t, err)
+	if g := group(); g.KmsKeyId != nil || *g.DeletionProtectionEnabled {
+		t.Errorf("%+v", g)
+	}
+	must.Succeed(t, remove())
+	if _, err := c.DisassociateKmsKey(ctx, &cloudwatchlogs.DisassociateKmsKeyInput{LogGroupName: name}); err == nil {
+		t.Error("a log group that does not exist was changed")
+	}
+	_, err = c.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: name})
+	must.Succeed(t, err)
+	tags, err := c.ListTagsForResource(ctx, &cloudwatchlogs.ListTagsForResourceInput{ResourceArn: g.LogGroupArn})
+	must.Succeed(t, err)
+	if g := group(); g.LogGroupClass != types.LogGroupClassStandard || len(tags.Tags) > 0 {
+		t.Errorf("a new log group has the tags %v: %+v", tags.Tags, g)
+	}
+	for _, refused := range []string{"aws/shop", "a b"} {
+		if _, err := c.CreateLogGroup(ctx, &cloudwatchlogs.CreateLogGroupInput{LogGroupName: &refused}); err == nil {
+			t.Errorf("%q was taken", refused)
+		}
 	}
 }

@@ -19,7 +19,7 @@ func instanceFacts() kind.Facts {
 		},
 		EarlierKeys: kind.EarlierKeys{NotKept: "the key is immutable, and compared with that of the instance"},
 		Rights:      instanceRights(),
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: []string{
 			"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default",
 			"DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus", "DBInstances.DBParameterGroups.ParameterApplyStatus",
@@ -137,7 +137,7 @@ func subnetGroupFacts() kind.Facts {
 				{Actions: "rds:*", On: []string{"subgrp:${Name}"}},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"DBSubnetGroups.SubnetGroupStatus", "DBSubnetGroups.Subnets", "DBSubnetGroups.SupportedNetworkTypes", "DBSubnetGroups.VpcId",
 		},

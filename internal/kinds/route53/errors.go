@@ -7,9 +7,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/Route53/latest/APIReference,
+// awsServices: docs.aws.amazon.com/Route53/latest/APIReference,
 // docs.aws.amazon.com/elasticloadbalancing/latest/APIReference
-var awsErrors = []kind.ServiceErrors{
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "route53",
 		Rows: []kind.ErrorRow{
@@ -73,6 +73,7 @@ var awsErrors = []kind.ServiceErrors{
 	},
 	{
 		Service: "elasticloadbalancingv2",
+		IAM:     "elasticloadbalancing",
 		Rows: []kind.ErrorRow{
 			{Code: "LoadBalancerNotFound|TargetGroupNotFound|ListenerNotFound|RuleNotFound", Class: awsclient.NotFound},
 			{Code: "DuplicateLoadBalancerName|DuplicateTargetGroupName|DuplicateListener", Class: awsclient.Exists},

@@ -24,7 +24,7 @@ func hostedZoneFacts() kind.Facts {
 				"route53:ChangeTagsForResource arn:${Partition}:route53:::healthcheck/${Id}": "only hosted zones are tagged",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"DelegationSet", "HostedZone.CallerReference", "HostedZone.ResourceRecordSetCount", "HostedZone.LinkedService",
 			"ResourceTagSet.ResourceType", "ResourceTagSet.ResourceId",
@@ -74,7 +74,7 @@ func recordSetFacts() kind.Facts {
 				{Actions: "route53:*", On: []string{"arn:${Partition}:route53:::hostedzone/*"}},
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			// A list begins with the record set and goes on with others, such as the one with its owner.
 			"ResourceRecordSets[]", "ResourceRecordSets.TTL",

@@ -13,8 +13,8 @@ import (
 // docs.aws.amazon.com/AmazonS3/latest/userguide/manage-versioning-examples.html.
 const ofVersioning = 15 * time.Minute
 
-// awsErrors: docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "s3",
 		Rows: []kind.ErrorRow{
@@ -125,6 +125,7 @@ var awsErrors = []kind.ServiceErrors{
 	},
 	{
 		Service: "s3control",
+		IAM:     "s3",
 		Rows: []kind.ErrorRow{
 			{Code: "NoSuchBucket|NoSuchResource", Class: awsclient.NotFound},
 		},

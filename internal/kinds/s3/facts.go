@@ -12,7 +12,7 @@ func bucketFacts() kind.Facts {
 		},
 		EarlierKeys: kind.EarlierKeys{Kept: "objects stay encrypted with the key that they were written with"},
 		Rights:      bucketRights(),
-		Errors:      awsErrors,
+		Services:    awsServices,
 		NotSettings: []string{
 			"Grants.Grantee.DisplayName", "Grants.Grantee.ID", "Grants.Grantee.Type", "Grants.Permission=FULL_CONTROL", "Owner",
 			"TransitionDefaultMinimumObjectSize=all_storage_classes_128K",

@@ -28,7 +28,7 @@ func secretFacts() kind.Facts {
 				"secretsmanager GetSecretValue secretsmanager:GetSecretValue":         "the operator reads no values; nexusctl does with the user's rights",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"ARN", "Name", "CreatedDate", "VersionIdsToStages", "secretsmanager.ListSecretVersionIds",
 		},

@@ -7,8 +7,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/sns/latest/api
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/sns/latest/api
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "sns",
 		Rows: []kind.ErrorRow{

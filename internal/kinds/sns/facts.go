@@ -16,7 +16,7 @@ func topicFacts() kind.Facts {
 			// The role of a stream's subscription.
 			Passes: []kind.Pass{{For: "sns:Subscribe sns:SetSubscriptionAttributes", To: "sns.amazonaws.com"}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Attributes[ConfirmationWasAuthenticated]", "Attributes[EffectiveDeliveryPolicy]", "Attributes[Endpoint]",
 			"Attributes[FifoTopic]", "Attributes[Owner]", "Attributes[PendingConfirmation]", "Attributes[Protocol]",

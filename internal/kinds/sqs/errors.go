@@ -9,8 +9,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsErrors: docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference
-var awsErrors = []kind.ServiceErrors{
+// awsServices: docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference
+var awsServices = []kind.ServiceFacts{
 	{
 		Service: "sqs",
 		Rows: []kind.ErrorRow{

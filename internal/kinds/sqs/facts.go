@@ -11,7 +11,7 @@ func queueFacts() kind.Facts {
 		Rights: kind.Rights{
 			Calls: []kind.Right{{Actions: "sqs:*", On: []string{"${Name}"}}},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Attributes[ApproximateNumberOfMessages]", "Attributes[ApproximateNumberOfMessagesDelayed]",
 			"Attributes[ApproximateNumberOfMessagesNotVisible]", "Attributes[CreatedTimestamp]", "Attributes[FifoQueue]",

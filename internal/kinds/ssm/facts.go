@@ -24,7 +24,7 @@ func parameterSetFacts() kind.Facts {
 				"ssm GetServiceSetting ssm:UpdateServiceSetting": "the text refers to who changes the setting",
 			},
 		},
-		Errors: awsErrors,
+		Services: awsServices,
 		NotSettings: []string{
 			"Parameters.DataType=text", "Parameters.LastModifiedUser", "Parameters.Version", "Parameters.ARN", "Parameters.Name",
 			"Parameters.Tier", "Parameters.KeyId", "Parameters.Type",

@@ -73,7 +73,7 @@ generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, registration
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=charts/nexus-operator/files/crd
 	go run ./config/crd/lists .
-	go run ./internal/catalog/errorrows .
+	go run ./internal/catalog/servicefacts .
 	$(CONTROLLER_GEN) rbac:roleName=nexus-operator paths=./internal/controller output:rbac:dir=config/rbac
 	go run ./config/admission
 	go run ./internal/metrics/document docs/metrics.md

@@ -203,7 +203,7 @@ func typeOf(t fatal, g *graph.Graph, id string) string {
 	return at(t, object(t, g, id), "spec", "typeName").(string)
 }
 
-// A name gives no right: x, dev, prod-license and x-dev, prod, license are one table, and anybody in the account may have made it. The
+// A name gives no right: x, dev, prod-license and x-dev, prod, license are one table, and any user of the account may have made it. The
 // status of the child shows its owner, and the role waits for that.
 func TestRolesGetRightsOnNothingThatIsNotProvenTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -146,7 +146,7 @@ func (r Reader) daemonSets(ctx context.Context) (daemonSets, error) {
 // networkNamespaces are patterns of the namespaces of network plugins and NodeLocal DNSCache, by their documentation.
 var networkNamespaces = []string{"kube-*", "calico-*", "tigera-*", "cilium", "cilium-*", "openshift-*", "ovn-kubernetes"}
 
-// isOfTheCluster reports whether a DaemonSet of a namespace may be believed by its name: anybody who may create DaemonSets in a
+// isOfTheCluster reports whether a DaemonSet of a namespace may be believed by its name: a user who may create DaemonSets in a
 // namespace may call one node-local-dns, and name any address as that of the cluster's DNS.
 func isOfTheCluster(namespace string) bool {
 	return slices.ContainsFunc(networkNamespaces, func(pattern string) bool {

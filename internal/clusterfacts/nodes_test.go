@@ -110,7 +110,7 @@ func TestHasAutoMode_AsksEKSWhereNodesMayNotBeListed(t *testing.T) {
 	}{
 		"nodes may not be listed": {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil),
 			func(context.Context) bool { return true }, true},
-		"nor is there anybody to ask":    {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), nil, false},
+		"nor is there a second source":   {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), nil, false},
 		"the API server does not answer": {apierrors.NewServiceUnavailable("etcd"), func(context.Context) bool { return true }, false},
 	} {
 		api := interceptor.NewClient(apiWith().(client.WithWatch), interceptor.Funcs{

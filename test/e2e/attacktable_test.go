@@ -57,8 +57,8 @@ type attack struct {
 	keeper bool
 }
 
-// harmless are the fields that make an object of a kind valid. The tenant's part is written over them. The fields of a kind that is not
-// listed are those of its example.
+// harmless holds, by kind, the fields of a valid object, over which those of the tenant are written. NAME stands for a name that the test
+// chooses. A kind that is not listed has the fields of its example.
 var harmless = map[string]string{
 	"S3Bucket":               `{providerRef: {name: aws}, bucketName: NAME}`,
 	"DynamoDBTable":          `{providerRef: {name: aws}, tableName: NAME, hashKey: {name: pk, type: S}}`,

@@ -54,7 +54,7 @@ var allowed = map[string][]string{
 	"internal/capability/report": {"api", "internal/capability/part", "internal/capability/parts", "internal/graph", "internal/status"},
 	"internal/apply":             {"api", "internal/graph", "internal/status"},
 	"internal/catalog":           {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
-	"internal/catalog/errorrows": {"internal/catalog", "internal/kind"},
+	"internal/catalog/servicefacts": {"internal/catalog", "internal/kind"},
 	"internal/awssession":        {"api", "internal/awsclient", "internal/status"},
 	"internal/clusterfacts":      {"api"},
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/clusterfacts",

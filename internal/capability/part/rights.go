@@ -10,7 +10,7 @@ import (
 )
 
 // AppStatements returns the statements that allow the use of exactly the resources that the capability is proven to own, and of the models
-// and other Bedrock resources that it names. A name alone gives no right to a store: another capability, or anybody in AWS, could have
+// and other Bedrock resources that it names. A name alone gives no right to a store: another capability, or a user of AWS, could have
 // taken it first.
 func (k *Compiler) AppStatements() []iampolicy.Statement {
 	var out []iampolicy.Statement

@@ -32,7 +32,7 @@ type dependent struct {
 // found holds the part of the message of a hold for one kind of dependent; zero for no dependents.
 type found struct {
 	text string
-	// endsAlone is true when AWS removes all of it without anybody's doing.
+	// endsAlone is true when AWS removes all of it on its own schedule, without a request.
 	endsAlone bool
 }
 

@@ -28,7 +28,7 @@ var awsServices = []kind.ServiceFacts{
 			{Code: "AuthorizationNotFound|NetworkTypeNotSupported|VpcEncryptionControlViolation|DBUpgradeDependencyFailure",
 				Class: awsclient.Invalid},
 			{Code: "DBInstanceAutomatedBackupQuotaExceeded|TenantDatabaseQuotaExceeded", Class: awsclient.Limit},
-			// The name of the final snapshot: nothing of ours exists already.
+			// The final snapshot has a name that is taken: the instance itself does not exist twice.
 			{Operation: "Delete*", Code: "DBSnapshotAlreadyExists", Class: awsclient.Invalid},
 			{Code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists",
 				Class: awsclient.Exists},

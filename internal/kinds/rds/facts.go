@@ -12,7 +12,7 @@ func instanceFacts() kind.Facts {
 				"rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn",
 				"rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile",
 			},
-			"RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that": {
+			"RDS sends metrics, or calls the directory, with it, and no setting of the instance steers what is done with it": {
 				"rds:DescribeDBInstances DBInstances.MonitoringRoleArn",
 				"rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName",
 			},

@@ -214,7 +214,7 @@ func (z *hostedZone) byID(ctx context.Context, id string) (*route53.GetHostedZon
 }
 
 // onlyOneNamed returns the zone of the name, public or private as declared; nil when there is none. Its identifier is recorded, so
-// that another zone of the name that comes later changes nothing. Zones of other owners do not count: anybody can make a zone of
+// that another zone of the name that comes later changes nothing. Zones of other owners do not count: every account can make a zone of
 // any name.
 func (z *hostedZone) onlyOneNamed(ctx context.Context, want HostedZoneState) (*route53.GetHostedZoneOutput, error) {
 	zones, tagsOf, err := z.namedWithTags(ctx, *want.Name)

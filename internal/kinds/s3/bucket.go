@@ -424,7 +424,7 @@ func (b *bucket) deleteBucket(ctx context.Context, want, _ BucketState) error {
 type operation[In, Out any] func(context.Context, *In, ...func(*s3.Options)) (*Out, error)
 
 // send makes a call for the bucket. ExpectedBucketOwner guards every call: bucket names are global, and
-// anybody could create a bucket of this name and copy the tags.
+// another account could create a bucket of this name and copy the tags.
 func send[In, Out any](ctx context.Context, s BucketState, op operation[In, Out], in *In) (*Out, error) {
 	v := reflect.ValueOf(in).Elem()
 	v.FieldByName("Bucket").Set(reflect.ValueOf(&s.Name))

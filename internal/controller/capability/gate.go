@@ -8,14 +8,12 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -211,9 +209,4 @@ func gateMoved() predicate.Predicate {
 			return e.ObjectOld.GetLabels()[wellknown.LabelPlanGate] != e.ObjectNew.GetLabels()[wellknown.LabelPlanGate]
 		},
 	}
-}
-
-// livingIn maps a Namespace to the capabilities in it.
-func (r *Reconciler) livingIn(ctx context.Context, o client.Object) []reconcile.Request {
-	return r.capabilitiesOf(ctx, client.InNamespace(o.(*corev1.Namespace).Name))
 }

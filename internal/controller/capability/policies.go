@@ -9,35 +9,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
-	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 )
-
-// IntentIndex holds the names of the SecurityIntents of every capability.
-const IntentIndex = "spec.security.intents.name"
-
-func indexIntents(o client.Object) []string {
-	return capabilityfacts.IntentsOf(o.(*nexusv1.NexusAICapability))
-}
-
-// boundTo maps a SecurityIntent to the capabilities that name it: it may close their way to AWS. The results of the engines arrive by way
-// of the bindings.
-func (r *Reconciler) boundTo(ctx context.Context, si client.Object) []reconcile.Request {
-	list := &nexusv1.NexusAICapabilityList{}
-	if err := r.Client.List(ctx, list, client.MatchingFields{IntentIndex: si.GetName()}); err != nil {
-		return nil // a change of the binding's status wakes them all the same
-	}
-	out := make([]reconcile.Request, len(list.Items))
-	for i := range list.Items {
-		out[i] = reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}
-	}
-	return out
-}
 
 // lost is the time after the grace period of a pod. If the pod still exists then, it counts as a pod of a node that is gone: its end may
 // never be reported.

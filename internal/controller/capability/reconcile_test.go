@@ -284,14 +284,14 @@ func TestReconcile_RefusesNamesThatAnotherOneHas(t *testing.T) {
 	if writes := b.written(); !slices.Equal(writes, []string{"patch NexusAICapability/copy", "patch status NexusAICapability/copy"}) {
 		t.Errorf("wrote %q", writes)
 	}
-	if got := b.rivals(t.Context(), first); len(got) != 1 || got[0].Name != "copy" {
+	if got := b.directory.rivals(t.Context(), first); len(got) != 1 || got[0].Name != "copy" {
 		t.Errorf("when the first one changes, %v are looked at", got)
 	}
 	b.refuseWith("list", "NexusAICapability", forbidden)
 	if _, err := b.reconcile(second); !apierrors.IsForbidden(err) {
 		t.Errorf("without a list of rivals: %v", err)
 	}
-	if got := b.rivals(t.Context(), first); got != nil {
+	if got := b.directory.rivals(t.Context(), first); got != nil {
 		t.Errorf("rivals %v", got)
 	}
 }
@@ -343,7 +343,7 @@ func TestReconcile_SaysWhyItsProviderCannotBeUsed(t *testing.T) {
 	}
 	b.allowAll()
 	b.run(c)
-	if got := b.usersOf(t.Context(), p); len(got) != 1 || got[0].Name != "app" {
+	if got := b.directory.usersOf(t.Context(), p); len(got) != 1 || got[0].Name != "app" {
 		t.Errorf("when the provider changes, %v are looked at", got)
 	}
 }

@@ -47,6 +47,7 @@ type Reconciler struct {
 	statusSpacing *spacing
 	agents        *agents
 	gateways      *gateways
+	directory     directory
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -60,6 +61,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		retries:  reconciler.NewBackoff(env.Intervals, env.Clock),
 		memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
 		spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), agents: &agents{}, gateways: newGateways(),
+		directory: directory{env.Client},
 	}
 }
 
@@ -259,15 +261,8 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 
 // sources returns the sources of the facts for passes over capabilities.
 func (r *Reconciler) sources() pass.Sources {
-	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.namesakes, Facts: r.Facts.Gather,
+	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.directory.namesakes, Facts: r.Facts.Gather,
 		Compile: r.compilations.compile, Existing: r.memories.kindsOf}
-}
-
-// namesakes lists the capabilities with resources that would have the names of one.
-func (r *Reconciler) namesakes(ctx context.Context, c *nexusv1.NexusAICapability) ([]nexusv1.NexusAICapability, error) {
-	list := &nexusv1.NexusAICapabilityList{}
-	err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]})
-	return list.Items, err
 }
 
 // logConflict logs which other capability has the names of one, which the status does not tell. It returns the error.

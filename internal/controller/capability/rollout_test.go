@@ -228,7 +228,7 @@ func TestRollout_PoliciesOfIntents(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.run(c)
-	if got := b.boundTo(t.Context(), &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name}}); len(got) != 1 || got[0].Name != "app" {
+	if got := b.directory.boundTo(t.Context(), &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name}}); len(got) != 1 || got[0].Name != "app" {
 		t.Errorf("when the intent changes, %v are looked at", got)
 	}
 	// The intent closes the way to AWS: that is said at once, also before any engine enforces it.

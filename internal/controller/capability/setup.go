@@ -4,7 +4,6 @@ package capability
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,13 +58,13 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 		b = b.Watches(o, r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability)))
 	}
 	// A named provider has no owner, and the capability that holds a name may go or turn out not to run.
-	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(predicate.Or(reconciler.ReadyChanged{}, reconciler.ProviderApplied{})))
-	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
-	b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.livingIn), builder.WithPredicates(gateMoved()))
-	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.reached), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
-	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.directory.usersOf), builder.WithPredicates(predicate.Or(reconciler.ReadyChanged{}, reconciler.ProviderApplied{})))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.directory.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
+	b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.directory.livingIn), builder.WithPredicates(gateMoved()))
+	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.directory.reached), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.directory.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	if r.Facts.Kinds.Serves("Route53HostedZone") {
-		b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.hostedIn))
+		b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.directory.hostedIn))
 	}
 	o := reconciler.WorkerOptions(workers)
 	o.RateLimiter = r.retries
@@ -85,55 +84,6 @@ func ofCapability(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
-}
-
-// ProviderIndex holds the name of every capability's provider, referred to or generated.
-const ProviderIndex = "providerName"
-
-func indexProvider(o client.Object) []string {
-	return []string{capability.ProviderName(o.(*nexusv1.NexusAICapability))}
-}
-
-// usersOf maps a provider to the capabilities that use it.
-func (r *Reconciler) usersOf(ctx context.Context, p client.Object) []reconcile.Request {
-	return r.capabilitiesOf(ctx, client.InNamespace(p.GetNamespace()), client.MatchingFields{ProviderIndex: p.GetName()})
-}
-
-func (r *Reconciler) rivals(ctx context.Context, o client.Object) []reconcile.Request {
-	return slices.DeleteFunc(r.capabilitiesOf(ctx, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(o)[0]}), func(req reconcile.Request) bool {
-		return req.NamespacedName == client.ObjectKeyFromObject(o)
-	})
-}
-
-// hostedIn maps a hosted zone to the capabilities that wait for its ID.
-func (r *Reconciler) hostedIn(ctx context.Context, zone client.Object) []reconcile.Request {
-	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool {
-		name, _ := capability.ZoneObject(c)
-		return name == zone.GetName() && !c.Status.Ready
-	}, client.InNamespace(zone.GetNamespace()))
-}
-
-// reached maps an IngressClass to the capabilities that wait for it, and to those with records that depend on its parameters.
-func (r *Reconciler) reached(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready || capability.KeepsRecords(c) })
-}
-
-func (r *Reconciler) capabilitiesOf(ctx context.Context, selected ...client.ListOption) []reconcile.Request {
-	return r.capabilitiesWhere(ctx, func(*nexusv1.NexusAICapability) bool { return true }, selected...)
-}
-
-func (r *Reconciler) capabilitiesWhere(ctx context.Context, keep func(*nexusv1.NexusAICapability) bool, selected ...client.ListOption) []reconcile.Request {
-	list := &nexusv1.NexusAICapabilityList{}
-	if err := r.Client.List(ctx, list, selected...); err != nil {
-		return nil // capabilities that are not ready are looked at again in any case
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		if keep(&list.Items[i]) {
-			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return out
 }
 
 // report turns the observations into the capability's status, in memory.

@@ -56,8 +56,8 @@ func TestOfCapability_FindsTheCapabilityOfAChild(t *testing.T) {
 	}
 }
 
-// indexed is a reconciler over capabilities that a cache has, with its indexes.
-func indexed(t *testing.T, refusal error, objs ...client.Object) *Reconciler {
+// indexed is a directory of capabilities that a cache has, with its indexes.
+func indexed(t *testing.T, refusal error, objs ...client.Object) directory {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(nexusv1.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
@@ -70,7 +70,7 @@ func indexed(t *testing.T, refusal error, objs ...client.Object) *Reconciler {
 	if refusal != nil {
 		b = b.WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error { return refusal }})
 	}
-	return &Reconciler{Environment: reconciler.Environment{Client: b.Build()}}
+	return directory{b.Build()}
 }
 
 func named(namespace, name string, edits ...func(*nexusv1.NexusAICapability)) *nexusv1.NexusAICapability {
@@ -92,21 +92,21 @@ func TestEventsOfOthers_WakeTheCapabilitiesConcerned(t *testing.T) {
 	object := func(namespace, name string) client.Object {
 		return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	}
-	r := indexed(t, nil, cluster...)
+	d := indexed(t, nil, cluster...)
 	for name, tc := range map[string]struct {
-		wake func(*Reconciler) []reconcile.Request
+		wake func(directory) []reconcile.Request
 		want []string
 	}{
-		"a provider":                   {func(r *Reconciler) []reconcile.Request { return r.usersOf(t.Context(), object("a", "shared")) }, []string{"a/one"}},
-		"a generated provider":         {func(r *Reconciler) []reconcile.Request { return r.usersOf(t.Context(), object("b", "one-dev")) }, []string{"b/one"}},
-		"a provider that nobody uses":  {func(r *Reconciler) []reconcile.Request { return r.usersOf(t.Context(), object("c", "shared")) }, nil},
-		"a capability of its names":    {func(r *Reconciler) []reconcile.Request { return r.rivals(t.Context(), cluster[0]) }, []string{"b/one"}},
-		"a capability without a rival": {func(r *Reconciler) []reconcile.Request { return r.rivals(t.Context(), cluster[2]) }, nil},
-		"an IngressClass":              {func(r *Reconciler) []reconcile.Request { return r.reached(t.Context(), object("", "alb")) }, []string{"b/one", "b/two"}},
-		"an intent":                    {func(r *Reconciler) []reconcile.Request { return r.boundTo(t.Context(), object("", "dns")) }, []string{"a/three", "b/two"}},
+		"a provider":                   {func(d directory) []reconcile.Request { return d.usersOf(t.Context(), object("a", "shared")) }, []string{"a/one"}},
+		"a generated provider":         {func(d directory) []reconcile.Request { return d.usersOf(t.Context(), object("b", "one-dev")) }, []string{"b/one"}},
+		"a provider that nobody uses":  {func(d directory) []reconcile.Request { return d.usersOf(t.Context(), object("c", "shared")) }, nil},
+		"a capability of its names":    {func(d directory) []reconcile.Request { return d.rivals(t.Context(), cluster[0]) }, []string{"b/one"}},
+		"a capability without a rival": {func(d directory) []reconcile.Request { return d.rivals(t.Context(), cluster[2]) }, nil},
+		"an IngressClass":              {func(d directory) []reconcile.Request { return d.reached(t.Context(), object("", "alb")) }, []string{"b/one", "b/two"}},
+		"an intent":                    {func(d directory) []reconcile.Request { return d.boundTo(t.Context(), object("", "dns")) }, []string{"a/three", "b/two"}},
 	} {
 		var got []string
-		for _, req := range tc.wake(r) {
+		for _, req := range tc.wake(d) {
 			got = append(got, req.String())
 		}
 		if slices.Sort(got); !slices.Equal(got, tc.want) {

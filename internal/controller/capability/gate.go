@@ -95,7 +95,7 @@ func (r *Reconciler) recordApproved(ctx context.Context, c, was *nexusv1.NexusAI
 		status.Set(&c.Status.Conditions, c.Generation, r.Clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionTrue,
 			Reason: status.ReasonPlanApproved, Message: fmt.Sprintf("plan %s is approved for generation %d", hash, c.Generation)})
 	}
-	if err := r.patchStatus(ctx, c, was); err != nil {
+	if err := r.statuses.patch(ctx, c, was); err != nil {
 		return nil, was, err
 	}
 	if hash != "" {
@@ -154,7 +154,7 @@ func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapabili
 func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
 	if c.Status.Approved == nil {
-		r.report(c, observed, wait)
+		r.statuses.report(c, observed, wait)
 		return observed, wait
 	}
 	approved, err := capability.InForce(c)
@@ -166,7 +166,7 @@ func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, w
 	if err == nil {
 		err = wait
 	}
-	r.report(approved, observed, err)
+	r.statuses.report(approved, observed, err)
 	c.Status = approved.Status
 	if ready := meta.FindStatusCondition(c.Status.Conditions, status.Ready); ready != nil && ready.Reason == status.ReasonPlanPending {
 		ready.ObservedGeneration = c.Generation

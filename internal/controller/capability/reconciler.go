@@ -40,29 +40,35 @@ type Reconciler struct {
 	// Facts gathers the facts that capabilities depend on, by the administrator's settings.
 	Facts capabilityfacts.Gatherer
 
-	retries       *reconciler.Backoff
-	memories      *memories
-	compilations  *compilations
-	spacing       *spacing
-	statusSpacing *spacing
-	agents        *agents
-	gateways      *gateways
-	directory     directory
+	retries      *reconciler.Backoff
+	memories     *memories
+	compilations *compilations
+	spacing      *spacing
+	agents       *agents
+	gateways     *gateways
+	directory    directory
+	statuses     statuses
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
 func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
 	settings := capabilityfacts.SettingsOf(o, env.ClusterID, regions)
 	settings.NoDrain, settings.AutoMode = capabilityfacts.LacksDrain(env.Version), env.AutoMode
-	remembered := newMemories()
+	applier := &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace}
+	retries, remembered := reconciler.NewBackoff(env.Intervals, env.Clock), newMemories()
 	return &Reconciler{
-		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
-		Facts:    capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
-		retries:  reconciler.NewBackoff(env.Intervals, env.Clock),
-		memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
-		spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), agents: &agents{}, gateways: newGateways(),
+		Environment: env, Applier: applier,
+		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
+		retries: retries, memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
+		spacing: newPassSpacing(env.Clock), agents: &agents{}, gateways: newGateways(),
 		directory: directory{env.Client},
+		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
+			spacing: newStatusSpacing(env.Clock)},
 	}
+}
+
+func capabilityRef(key client.ObjectKey) apply.Ref {
+	return apply.Ref{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: key.Namespace, Name: key.Name}
 }
 
 // health judges children.
@@ -80,12 +86,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	was := c.DeepCopy()
 	if tooLarge != nil {
-		r.report(c, capability.Observed{States: map[string]capability.State{}}, tooLarge)
-		_, err := r.writeStatus(ctx, c, was, tooLarge)
+		r.statuses.report(c, capability.Observed{States: map[string]capability.State{}}, tooLarge)
+		_, err := r.statuses.write(ctx, c, was, tooLarge)
 		return r.requeue(c, 0, cmp.Or(err, tooLarge))
 	}
 	if reconciler.IsPaused(c) {
-		return r.retries.Failed(req.NamespacedName, r.pause(ctx, c, was))
+		return r.retries.Failed(req.NamespacedName, r.statuses.pause(ctx, c, was))
 	}
 	if c.DeletionTimestamp != nil {
 		return r.delete(ctx, c, was)
@@ -108,7 +114,7 @@ func (r *Reconciler) advance(ctx context.Context, c, was *nexusv1.NexusAICapabil
 	if apierrors.IsConflict(err) {
 		return r.retries.Failed(key, err)
 	}
-	after, werr := r.writeStatus(ctx, c, was, err)
+	after, werr := r.statuses.write(ctx, c, was, err)
 	if werr != nil {
 		return r.retries.Failed(key, werr)
 	}
@@ -128,7 +134,7 @@ func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, 
 	observed, err := r.converge(ctx, c)
 	observed.Changes = r.memories.addChanges(c, observed.Changes)
 	if !apierrors.IsConflict(err) {
-		r.report(c, observed, err)
+		r.statuses.report(c, observed, err)
 	}
 	return observed, err
 }
@@ -170,7 +176,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.retries.Drop(key)
 	r.memories.forget(key)
 	r.spacing.forget(key)
-	r.statusSpacing.forget(key)
+	r.statuses.spacing.forget(key)
 	r.Large.Forget(Kind, key)
 }
 

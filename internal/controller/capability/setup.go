@@ -5,7 +5,6 @@ package capability
 import (
 	"context"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -13,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,11 +26,8 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
-	"github.com/nexus-operator/nexus-operator/internal/apply"
-	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // SetupWithManager adds the controller to the manager, with a watch on every kind it compiles to.
@@ -84,69 +78,4 @@ func ofCapability(_ context.Context, o client.Object) []reconcile.Request {
 		return nil
 	}
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
-}
-
-// report turns the observations into the capability's status, in memory.
-func (r *Reconciler) report(c *nexusv1.NexusAICapability, observed capability.Observed, err error) {
-	observed.Capability, observed.Err = c, err
-	meta.RemoveStatusCondition(&c.Status.Conditions, status.Paused)
-	wasStalled := meta.IsStatusConditionTrue(c.Status.Conditions, status.Stall)
-	report := capability.Summarize(observed)
-	report.FailingSince = r.retries.Observe(client.ObjectKeyFromObject(c), report.Err)
-	report.WriteTo(&c.Status, c.Generation, r.Clock.Now())
-	if wasObserved(err) {
-		c.Status.LastHandledReconcileAt = reconciler.RequestedAt(c)
-	}
-	if s := meta.FindStatusCondition(c.Status.Conditions, status.Stall); s != nil && s.Status == metav1.ConditionTrue && !wasStalled {
-		r.Events.Warning(c, s.Reason, "Reconcile", s.Message)
-	}
-}
-
-// wasObserved reports whether a pass came to a result: a pass that a passing failure ended did not carry out the request.
-func wasObserved(err error) bool {
-	_, stalled := status.AsStalled(err)
-	_, waiting := status.AsWaiting(err)
-	return err == nil || stalled || waiting
-}
-
-// writeStatus writes the status of a pass that ended with an error or nil, unless it shows only progress and comes soon after the
-// last one: then it returns for how long it waits. The next pass after an error may be far away.
-func (r *Reconciler) writeStatus(ctx context.Context, c, was *nexusv1.NexusAICapability, ended error) (time.Duration, error) {
-	if isUnchanged(c, was) {
-		return 0, nil
-	}
-	if wait := r.statusSpacing.delay(client.ObjectKeyFromObject(c)); ended == nil && wait > 0 && capability.OnlyProgress(was.Status, c.Status) {
-		return wait, nil
-	}
-	return 0, r.patchStatus(ctx, c, was)
-}
-
-// isUnchanged reports whether a status equals the status before, except for its time.
-func isUnchanged(c, was *nexusv1.NexusAICapability) bool {
-	c.Status.LastSyncTime = was.Status.LastSyncTime
-	return equality.Semantic.DeepEqual(c.Status, was.Status)
-}
-
-func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICapability) error {
-	if isUnchanged(c, was) {
-		return nil
-	}
-	if c.Status.Phase != was.Status.Phase && c.Status.Phase == nexusv1.PhaseRunning {
-		r.Events.Normal(c, string(c.Status.Phase), "Reconcile", c.Status.Message)
-	}
-	now := metav1.NewTime(r.Clock.Now())
-	c.Status.LastSyncTime = &now
-	// A patch that is computed from an outdated status would leave stale fields in the present status.
-	patch, answer := reconciler.StatusPatch(c, was, true)
-	if err := r.Client.Status().Patch(ctx, answer, patch); err != nil {
-		return err
-	}
-	c.SetResourceVersion(answer.GetResourceVersion())
-	r.statusSpacing.begin(client.ObjectKeyFromObject(c))
-	r.Applier.Wrote(capabilityRef(client.ObjectKeyFromObject(c)), c.ResourceVersion)
-	return nil
-}
-
-func capabilityRef(key client.ObjectKey) apply.Ref {
-	return apply.Ref{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: key.Namespace, Name: key.Name}
 }

@@ -55,10 +55,12 @@ func outdated(t *testing.T) (*Reconciler, *nexusv1.NexusAICapability) {
 		old.DeepCopyInto(o.(*nexusv1.NexusAICapability))
 		return nil
 	}})
-	r := &Reconciler{Environment: reconciler.Environment{Client: cached, Live: live, Clock: clock.RealClock{}}, Applier: &apply.Applier{Client: cached, Live: live}, statusSpacing: newStatusSpacing(clock.RealClock{})}
+	applier := &apply.Applier{Client: cached, Live: live}
+	r := &Reconciler{Environment: reconciler.Environment{Client: cached, Live: live}, Applier: applier,
+		statuses: statuses{client: cached, clock: clock.RealClock{}, applier: applier, spacing: newStatusSpacing(clock.RealClock{})}}
 	was := c.DeepCopy()
 	c.Status.Coverage = []nexusv1.PolicyCoverage{{Intent: "dnsManipulation", Engine: "NetworkPolicy", Level: "Enforced"}}
-	if err := r.patchStatus(t.Context(), c, was); err != nil {
+	if err := r.statuses.patch(t.Context(), c, was); err != nil {
 		t.Fatal(err)
 	}
 	return r, old
@@ -69,7 +71,7 @@ func TestAStatusThatRestsOnAnOldOneIsRefused(t *testing.T) {
 	was := c.DeepCopy()
 	// It says nothing of coverage: as a difference to the old status it would leave the newer coverage standing.
 	c.Status.Message = "as before"
-	if err := r.patchStatus(t.Context(), c, was); !apierrors.IsConflict(err) {
+	if err := r.statuses.patch(t.Context(), c, was); !apierrors.IsConflict(err) {
 		t.Errorf("writing a status that rests on an old one ends with %v", err)
 	}
 }

@@ -56,8 +56,8 @@ func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusA
 	if err == nil && done {
 		return r.release(ctx, c, was)
 	}
-	r.report(c, observed, err)
-	after, werr := r.writeStatus(ctx, c, was, err)
+	r.statuses.report(c, observed, err)
+	after, werr := r.statuses.write(ctx, c, was, err)
 	if werr != nil {
 		return r.retries.Failed(client.ObjectKeyFromObject(c), werr)
 	}
@@ -71,7 +71,7 @@ func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusA
 func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
 	status.Summarize(&c.Status.Conditions, status.Result{Err: wait, Generation: c.Generation, Now: r.Clock.Now()})
 	c.Status.Ready, c.Status.Message = false, status.Truncate(wait.Error(), 1024)
-	if err := r.patchStatus(ctx, c, was); err != nil {
+	if err := r.statuses.patch(ctx, c, was); err != nil {
 		return r.retries.Failed(client.ObjectKeyFromObject(c), err)
 	}
 	return r.requeue(c, 0, wait)

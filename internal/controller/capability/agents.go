@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -19,18 +20,22 @@ import (
 // agentFor limits how long a look at the EKS Pod Identity Agent is used: a look lists all nodes, and every capability asks.
 const agentFor = 5 * time.Second
 
-// agents keep the last look at the EKS Pod Identity Agent.
+// agents know the EKS Pod Identity Agent of each capability, and keep the last look at it.
 type agents struct {
+	client client.Reader
+	clock  clock.PassiveClock
+	look   func(ctx context.Context) capability.Agent
+
 	mu   sync.Mutex
 	seen capability.Agent
 	at   time.Time
 }
 
-// agentOf describes the agent on the nodes that run pods of a capability.
-func (r *Reconciler) agentOf(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Agent, error) {
-	agent := r.agents.see(r.Clock.Now(), func() capability.Agent { return r.Facts.Agent(ctx) })
+// of describes the agent on the nodes that run pods of a capability.
+func (a *agents) of(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Agent, error) {
+	agent := a.see(ctx)
 	pods := &corev1.PodList{}
-	err := r.Client.List(ctx, pods, client.InNamespace(capability.NamesOf(c).WorkloadNamespace()),
+	err := a.client.List(ctx, pods, client.InNamespace(capability.NamesOf(c).WorkloadNamespace()),
 		client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)}, client.UnsafeDisableDeepCopy)
 	for i := range pods.Items {
 		if p := &pods.Items[i]; p.Spec.NodeName != "" && p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodRunning {
@@ -43,11 +48,12 @@ func (r *Reconciler) agentOf(ctx context.Context, c *nexusv1.NexusAICapability) 
 }
 
 // see returns the last look at the agent, and looks again if that is too old, or was an error.
-func (a *agents) see(now time.Time, read func() capability.Agent) capability.Agent {
+func (a *agents) see(ctx context.Context) capability.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	now := a.clock.Now()
 	if a.at.IsZero() || now.Sub(a.at) >= agentFor || a.seen.Err != nil {
-		a.seen, a.at = read(), now
+		a.seen, a.at = a.look(ctx), now
 	}
 	return a.seen
 }

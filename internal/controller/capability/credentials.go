@@ -49,8 +49,8 @@ func (m *memories) lastRefusal(c *nexusv1.NexusAICapability) (why refusal) {
 
 // planReplacements chooses the pods of a capability that started without credentials and are to be evicted once the status has their
 // records: an operator that ends in between finds them there, and counts none twice.
-func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
-	of, err := r.credentialsOf(ctx, c, *o)
+func (p pods) planReplacements(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
+	of, err := p.credentialsOf(ctx, c, *o)
 	if err != nil {
 		return err
 	}
@@ -59,18 +59,18 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 		lacking = lacking || len(d.Lack) > 0
 	}
 	if !lacking {
-		r.memories.forgetEvictions(c)
+		p.memories.forgetEvictions(c)
 		return nil
 	}
-	if o.Healing.Injects, err = r.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
+	if o.Healing.Injects, err = p.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
 		return err
 	}
-	chosen, records, bounded := capability.PodsToReplace(c.Status.ReplacedPods, of, r.Clock.Now())
+	chosen, records, bounded := capability.PodsToReplace(c.Status.ReplacedPods, of, p.clock.Now())
 	o.Evict = chosen
 	if len(chosen) > 0 {
 		c.Status.ReplacedPods = records
 	}
-	switch refused := r.memories.lastRefusal(c); {
+	switch refused := p.memories.lastRefusal(c); {
 	case len(chosen) > 0:
 		o.Healing.Held, o.Healing.Waits = refused.forbidden, refused.budget
 	case bounded:
@@ -80,14 +80,14 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 }
 
 // credentialsOf sorts the pods of the Deployments that are rolled out and have pods without credentials, by the name of the Deployment.
-func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) (map[string]capability.CredentialPods, error) {
+func (p pods) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) (map[string]capability.CredentialPods, error) {
 	out := map[string]capability.CredentialPods{}
 	for _, n := range o.Graph.Nodes() {
 		if n.Object.GetKind() != "Deployment" || !o.States[n.ID].Applied {
 			continue
 		}
 		d := &appsv1.Deployment{}
-		err := r.Client.Get(ctx, client.ObjectKeyFromObject(n.Object), d)
+		err := p.client.Get(ctx, client.ObjectKeyFromObject(n.Object), d)
 		if apierrors.IsNotFound(err) || err == nil && (d.Labels[wellknown.LabelCapabilityUID] != string(c.UID) || d.Spec.Selector == nil) {
 			continue
 		}
@@ -95,7 +95,7 @@ func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapabi
 			return nil, err
 		}
 		pods := &corev1.PodList{}
-		if err := r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+		if err := p.client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
 			return nil, err
 		}
 		out[d.Name] = capability.CredentialPods(health.CredentialsOf(d, pods.Items))
@@ -105,8 +105,8 @@ func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapabi
 
 // injects reports whether the cluster is known to give pods credentials: EKS does by associations, and any pod that got some, of any
 // capability or of the operator, proves that there is a webhook. Elsewhere another pod would start without credentials as well.
-func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[string]capability.CredentialPods) (bool, error) {
-	if f.Identity.Associated || r.Facts.InjectsCredentials {
+func (p pods) injects(ctx context.Context, f capability.Facts, of map[string]capability.CredentialPods) (bool, error) {
+	if f.Identity.Associated || p.injecting {
 		return true, nil
 	}
 	for _, d := range of {
@@ -115,35 +115,35 @@ func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[str
 		}
 	}
 	pods := &corev1.PodList{}
-	if err := r.Client.List(ctx, pods, client.HasLabels{wellknown.LabelCapabilityUID}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := p.client.List(ctx, pods, client.HasLabels{wellknown.LabelCapabilityUID}, client.UnsafeDisableDeepCopy); err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(pods.Items, health.WasInjected), nil
 }
 
-// evictPods evicts pods by their UIDs, each once, as far as their PodDisruptionBudgets allow.
-func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability, pods []nexusv1.ReplacedPod) error {
+// evict evicts pods by their UIDs, each once, as far as their PodDisruptionBudgets allow.
+func (p pods) evict(ctx context.Context, c *nexusv1.NexusAICapability, chosen []nexusv1.ReplacedPod) error {
 	refused := refusal{}
-	for _, p := range pods {
-		if r.memories.isEvicted(c, p.UID) {
+	for _, r := range chosen {
+		if p.memories.isEvicted(c, r.UID) {
 			continue
 		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, UID: types.UID(p.UID)}}
-		err := r.Client.SubResource("eviction").Create(ctx, pod, evictionOf(c, p))
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: r.Name, UID: types.UID(r.UID)}}
+		err := p.client.SubResource("eviction").Create(ctx, pod, evictionOf(c, r))
 		switch {
 		case err == nil:
-			r.memories.markEvicted(c, p.UID)
-			r.Events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", p.Name, p.Deployment))
+			p.memories.markEvicted(c, r.UID)
+			p.events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", r.Name, r.Deployment))
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
 		case apierrors.IsTooManyRequests(err):
-			refused.budget = "a PodDisruptionBudget does not allow to evict pod " + p.Name + " yet; where it never will, delete the pod"
+			refused.budget = "a PodDisruptionBudget does not allow to evict pod " + r.Name + " yet; where it never will, delete the pod"
 		case apierrors.IsForbidden(err):
-			refused.forbidden = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + p.Name + ": " + err.Error()
+			refused.forbidden = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + r.Name + ": " + err.Error()
 		default:
-			return fmt.Errorf("evicting pod %s: %w", p.Name, err)
+			return fmt.Errorf("evicting pod %s: %w", r.Name, err)
 		}
 	}
-	r.memories.use(c, func(of *memory) { of.refused = refused })
+	p.memories.use(c, func(of *memory) { of.refused = refused })
 	return nil
 }
 

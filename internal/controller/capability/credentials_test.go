@@ -102,7 +102,7 @@ func TestCredentials_APodIsEvictedOnce(t *testing.T) {
 	t.Cleanup(func() { pod.Finalizers = nil; _ = b.person.Update(b.ctx(), pod) })
 	b.written()
 	for range 2 {
-		if err := b.evictPods(b.ctx(), c, []nexusv1.ReplacedPod{{Name: pod.Name, UID: string(pod.UID), Deployment: "web"}}); err != nil {
+		if err := b.pods.evict(b.ctx(), c, []nexusv1.ReplacedPod{{Name: pod.Name, UID: string(pod.UID), Deployment: "web"}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -127,7 +127,7 @@ func (r *Reconciler) countObjects(ctx context.Context, c *nexusv1.NexusAICapabil
 
 // waitForDependents returns an error while counted objects may be dependents of the capability's workloads.
 func (r *Reconciler) waitForDependents(ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind) error {
-	pod, err := r.podsThatRemain(ctx, c)
+	pod, err := r.pods.thatRemain(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ type Reconciler struct {
 	gateways     *gateways
 	directory    directory
 	statuses     statuses
+	pods         pods
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -56,14 +57,16 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	settings.NoDrain, settings.AutoMode = capabilityfacts.LacksDrain(env.Version), env.AutoMode
 	applier := &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace}
 	retries, remembered := reconciler.NewBackoff(env.Intervals, env.Clock), newMemories()
+	facts := capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()}
 	return &Reconciler{
-		Environment: env, Applier: applier,
-		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
+		Environment: env, Applier: applier, Facts: facts,
 		retries: retries, memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
-		spacing: newPassSpacing(env.Clock), agents: &agents{}, gateways: newGateways(),
+		spacing: newPassSpacing(env.Clock), gateways: newGateways(),
+		agents:    &agents{client: env.Client, clock: env.Clock, look: facts.Agent},
 		directory: directory{env.Client},
 		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
 			spacing: newStatusSpacing(env.Clock)},
+		pods: pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials},
 	}
 }
 
@@ -182,7 +185,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 
 // replacePods evicts the pods that are to be replaced, after the status that records them was written. Wait says why an edit waits.
 func (r *Reconciler) replacePods(ctx context.Context, c *nexusv1.NexusAICapability, observed capability.Observed, wait error) (reconcile.Result, error) {
-	err := r.evictPods(ctx, c, observed.Evict)
+	err := r.pods.evict(ctx, c, observed.Evict)
 	if err == nil && observed.Healing.Injects { // pods lack credentials, and no event tells that it is time to replace them
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
 	}
@@ -241,7 +244,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	g := ps.Graph
 	observed.Graph, observed.Facts = g, ps.Facts
 	if capability.HasAssociation(g) {
-		if observed.Agent, err = r.agentOf(ctx, c); err != nil {
+		if observed.Agent, err = r.agents.of(ctx, c); err != nil {
 			return observed, err
 		}
 	}
@@ -256,7 +259,7 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 	if err != nil || rollout.stopped {
 		return err
 	}
-	if err := r.planReplacements(ctx, c, observed); err != nil || !rollout.complete() {
+	if err := r.pods.planReplacements(ctx, c, observed); err != nil || !rollout.complete() {
 		return err
 	}
 	if err := r.prune(ctx, ps, observed); err != nil {

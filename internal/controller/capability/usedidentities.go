@@ -4,14 +4,9 @@ package capability
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -30,28 +25,11 @@ func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.Nexus
 	if !slices.ContainsFunc(surplus, needed) {
 		return surplus, "", nil
 	}
-	pod, err := r.podWithOtherIdentity(ctx, c)
+	pod, err := r.pods.withOtherIdentity(ctx, c)
 	if pod == "" || err != nil {
 		return surplus, "", err
 	}
 	return slices.DeleteFunc(surplus, needed), pod, nil
-}
-
-// podWithOtherIdentity names the first pod of a capability with a ServiceAccount that the capability no longer declares.
-func (r *Reconciler) podWithOtherIdentity(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
-	pods := &corev1.PodList{}
-	in := client.InNamespace(capability.NamesOf(c).WorkloadNamespace())
-	if err := r.Client.List(ctx, pods, in, client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)}); err != nil {
-		return "", fmt.Errorf("looking for pods with an identity that is dropped: %w", err)
-	}
-	first, declared := "", capability.ServiceAccounts(c)
-	for i := range pods.Items {
-		p := &pods.Items[i]
-		if !slices.Contains(declared, p.Spec.ServiceAccountName) && isRunning(p, r.Clock.Now()) && (first == "" || p.Name < first) {
-			first = p.Name
-		}
-	}
-	return first, nil
 }
 
 // stillUsed says that rights are to be taken once a pod has ended; nil without one.

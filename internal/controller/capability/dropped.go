@@ -20,12 +20,12 @@ import (
 
 // keptUntil returns the time until which a store that an edit dropped is kept although its data may be deleted; false where it
 // is not kept any longer. The time begins when the annotation of the capability names the store, and is recorded on its object.
-func (r *Reconciler) keptUntil(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (time.Time, bool) {
-	grace := capability.GraceOf(c, r.DeletionGrace)
+func (s stores) keptUntil(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) (time.Time, bool) {
+	grace := capability.GraceOf(c, s.grace)
 	if c.DeletionTimestamp != nil || grace <= 0 {
 		return time.Time{}, false
 	}
-	now := r.Clock.Now()
+	now := s.clock.Now()
 	until, err := time.Parse(time.RFC3339, obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil])
 	if err != nil {
 		until = now.Add(grace).UTC().Truncate(time.Second)
@@ -34,26 +34,26 @@ func (r *Reconciler) keptUntil(c *nexusv1.NexusAICapability, obj v1alpha1.Resour
 }
 
 // markDropped records until when a dropped store is kept.
-func (r *Reconciler) markDropped(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource, until time.Time) error {
+func (s stores) markDropped(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource, until time.Time) error {
 	text := until.UTC().Format(time.RFC3339)
 	if obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] == text {
 		return nil
 	}
-	if err := r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: text}); err != nil {
+	if err := s.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: text}); err != nil {
 		return err
 	}
-	r.Events.Normal(c, status.ReasonRecoverable, "Apply", fmt.Sprintf("store %s is no longer declared, and is kept until %s before it is deleted with its data: to keep it, declare it again; to delete it now, set spec.deletion.graceful: 0s",
+	s.events.Normal(c, status.ReasonRecoverable, "Apply", fmt.Sprintf("store %s is no longer declared, and is kept until %s before it is deleted with its data: to keep it, declare it again; to delete it now, set spec.deletion.graceful: 0s",
 		obj.GetName(), text))
 	return nil
 }
 
 // unmarkDropped removes the time until which a dropped store is kept when its data may no longer be deleted: the next permission begins
 // a new time.
-func (r *Reconciler) unmarkDropped(ctx context.Context, obj v1alpha1.Resource) error {
+func (s stores) unmarkDropped(ctx context.Context, obj v1alpha1.Resource) error {
 	if obj.GetDeletionTimestamp() == nil {
 		return nil
 	}
-	return r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: ""})
+	return s.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: ""})
 }
 
 // droppedStore describes a dropped store for the status.

@@ -345,7 +345,7 @@ func TestStore_GoesWithItsNamespace(t *testing.T) {
 	b.read(bucket)
 	b.clock.SetTime(bucket.DeletionTimestamp.Add(time.Minute))
 	b.eventually("the deletion of the namespace", func() error { b.read(ns); return nil })
-	if err := b.keepDeletedStore(t.Context(), c, capabilityChild("S3Bucket", bucket)); err != nil {
+	if err := b.stores.keepDeleted(t.Context(), c, capabilityChild("S3Bucket", bucket)); err != nil {
 		t.Fatal(err)
 	}
 	if b.read(bucket); bucket.Spec.DeletionPolicy == v1alpha1.DeletionRetain && c.Spec.DeletionPolicy != nexusv1.DeletionRetain {
@@ -397,7 +397,7 @@ func TestDataLossConfirmed(t *testing.T) {
 			o.ResourceVersion = stored.ResourceVersion
 		}
 		b.written()
-		if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+		if err := b.stores.allowDataLoss(t.Context(), c, o); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if writes := b.written(); tc.had != "" && len(writes) > 0 {
@@ -421,7 +421,7 @@ func TestAllowDataLoss_LeavesAKeyToAPerson(t *testing.T) {
 	meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonDataWouldBeLost})
 	b.written()
 	for _, writes := range []int{1, 0} {
-		if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+		if err := b.stores.allowDataLoss(t.Context(), c, o); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.written(); len(got) != writes {
@@ -436,7 +436,7 @@ func TestAllowDataLoss_LeavesAKeyToAPerson(t *testing.T) {
 		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonDataWouldBeLost})
 	}
 	c.Annotations = map[string]string{reconciler.AnnotationDeleteData: o.Name}
-	if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+	if err := b.stores.allowDataLoss(t.Context(), c, o); err != nil {
 		t.Fatal(err)
 	}
 	if b.read(o); !reconciler.MayDeleteData(o, o.Name) {

@@ -49,6 +49,7 @@ type Reconciler struct {
 	directory    directory
 	statuses     statuses
 	pods         pods
+	stores       stores
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -66,7 +67,8 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		directory: directory{env.Client},
 		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
 			spacing: newStatusSpacing(env.Clock)},
-		pods: pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials},
+		pods:   pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials},
+		stores: stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace},
 	}
 }
 

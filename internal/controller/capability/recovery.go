@@ -172,14 +172,14 @@ func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapabilit
 		if !capability.IsStoreOrSecret(child.Kind.Kind) {
 			continue
 		}
-		obj, err := r.resource(ctx, child.Ref)
+		obj, err := r.stores.resource(ctx, child.Ref)
 		if err != nil {
 			return err
 		}
 		if obj == nil || obj.GetDeletionTimestamp() != nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" {
 			continue
 		}
-		err = r.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: until, wellknown.AnnotationReconcileAt: "recoverable until " + until})
+		err = r.stores.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: until, wellknown.AnnotationReconcileAt: "recoverable until " + until})
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("marking %s as recoverable: %w", child.Ref, err)
 		}
@@ -197,7 +197,7 @@ func (r *Reconciler) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexu
 		if !isResource(child.Ref) || !capability.IsKeptForRecovery(child.Kind.Kind, child.Name) || len(out) == maxKept {
 			continue
 		}
-		obj, err := r.resource(ctx, child.Ref)
+		obj, err := r.stores.resource(ctx, child.Ref)
 		if err != nil {
 			return nil, err
 		}

@@ -166,7 +166,7 @@ func (o *rollout) write(ctx context.Context, n graph.Node) (apply.Result, error)
 		o.reportDrift(n.ID, res)
 	}
 	if _, waits := status.AsWaiting(err); waits && isKept(desired) {
-		if kerr := o.r.keepDeletedStore(ctx, o.Capability, apply.RefOf(desired)); kerr != nil {
+		if kerr := o.r.stores.keepDeleted(ctx, o.Capability, apply.RefOf(desired)); kerr != nil {
 			err = kerr
 		}
 	}

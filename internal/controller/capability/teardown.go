@@ -250,7 +250,7 @@ func (r *Reconciler) prepareDeletion(ctx context.Context, c *nexusv1.NexusAICapa
 	if err := r.restoreReference(ctx, c, child); err != nil || child.Kind.Kind == "AWSProvider" {
 		return err
 	}
-	return r.updateDoomed(ctx, c, child.Ref)
+	return r.stores.updateDoomed(ctx, c, child.Ref)
 }
 
 // restoreReference makes an AWS child the capability's again where a person removed its owner reference: a provider with the

@@ -39,11 +39,11 @@ const (
 
 // othersInNamespace counts the objects in a namespace that was made for a capability, apart from the capability's. While they cannot
 // all be counted, it returns an error that says why, and the namespace stays.
-func (r *Reconciler) othersInNamespace(ctx context.Context, c *nexusv1.NexusAICapability, namespace string) (inhabitants.Found, error) {
-	if going, err := reconciler.Terminating(ctx, r.Live, namespace); going || err != nil {
+func (r remover) othersInNamespace(ctx context.Context, c *nexusv1.NexusAICapability, namespace string) (inhabitants.Found, error) {
+	if going, err := reconciler.Terminating(ctx, r.live, namespace); going || err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}
-	kinds, err := inhabitants.Kinds(ctx, r.Discovery)
+	kinds, err := inhabitants.Kinds(ctx, r.discovery)
 	if err != nil {
 		return nil, undiscovered(namespace, err)
 	}
@@ -58,7 +58,7 @@ func (r *Reconciler) othersInNamespace(ctx context.Context, c *nexusv1.NexusAICa
 			namespace, quota.Name, kindsOf(uncounted), howToKeep(namespace))}
 	}
 	readable, unlisted := divide(present, mayHoldOwn)
-	found, refused, err := inhabitants.List(ctx, r.Live, namespace, readable, func(o client.Object) bool { return isOwn(c, o) })
+	found, refused, err := inhabitants.List(ctx, r.live, namespace, readable, func(o client.Object) bool { return isOwn(c, o) })
 	unlisted = append(unlisted, refused...)
 	if err != nil || len(found) > 0 || len(unlisted) == 0 {
 		return found, err
@@ -111,22 +111,22 @@ func isOwn(c *nexusv1.NexusAICapability, o client.Object) bool {
 }
 
 // countObjects has a ResourceQuota without limits count the objects in a namespace, of all kinds.
-func (r *Reconciler) countObjects(ctx context.Context, c *nexusv1.NexusAICapability, namespace string, kinds []inhabitants.Kind) (*corev1.ResourceQuota, error) {
+func (r remover) countObjects(ctx context.Context, c *nexusv1.NexusAICapability, namespace string, kinds []inhabitants.Kind) (*corev1.ResourceQuota, error) {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: capability.NamesOf(c).Inhabitants()}}
 	q.Spec.Hard = inhabitants.Limits(kinds)
-	m, err := toManifest(r.Client.Scheme(), q)
+	m, err := toManifest(r.client.Scheme(), q)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.Applier.Apply(ctx, capabilityfacts.OwnerOf(c), m); err != nil {
+	if _, err := r.applier.Apply(ctx, capabilityfacts.OwnerOf(c), m); err != nil {
 		return nil, err
 	}
 	live := &corev1.ResourceQuota{}
-	return live, r.Live.Get(ctx, client.ObjectKeyFromObject(q), live)
+	return live, r.live.Get(ctx, client.ObjectKeyFromObject(q), live)
 }
 
 // waitForDependents returns an error while counted objects may be dependents of the capability's workloads.
-func (r *Reconciler) waitForDependents(ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind) error {
+func (r remover) waitForDependents(ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind) error {
 	pod, err := r.pods.thatRemain(ctx, c)
 	if err != nil {
 		return err
@@ -135,7 +135,7 @@ func (r *Reconciler) waitForDependents(ctx context.Context, c *nexusv1.NexusAICa
 	if pod != "" {
 		grace, until = podsGrace, "pod "+pod+" to end"
 	}
-	if left := grace - r.Clock.Now().Sub(q.CreationTimestamp.Time); left > 0 {
+	if left := grace - r.clock.Now().Sub(q.CreationTimestamp.Time); left > 0 {
 		return &status.Waiting{Reason: status.ReasonInUse, After: min(left, countPoll), For: fmt.Sprintf("%s: namespace %s holds objects of the kinds %s", until, q.Namespace, kindsOf(counted))}
 	}
 	return nil

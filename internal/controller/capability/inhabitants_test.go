@@ -137,8 +137,9 @@ func TestDelete_UnknownKindsHoldTheNamespace(t *testing.T) {
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
-	served := b.Discovery
-	b.Discovery = silentGroup{served}
+	served := b.served
+	b.served = silentGroup{served}
+	b.Reconciler = b.newReconciler()
 	b.deleteCapability(c)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.ns + "-dev"}}
 	b.eventually("the namespace to be next", func() error { return b.holds(c, "the API groups apps/v1 do not answer") })
@@ -146,7 +147,8 @@ func TestDelete_UnknownKindsHoldTheNamespace(t *testing.T) {
 	if !b.exists(ns) {
 		t.Error("the namespace is gone")
 	}
-	b.Discovery = served
+	b.served = served
+	b.Reconciler = b.newReconciler()
 	b.takenDown(c)
 	if b.exists(ns) {
 		t.Error("the namespace stays without a reason")

@@ -102,7 +102,7 @@ func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapabilit
 			return "", nil, err
 		}
 	}
-	if err := r.remove(ctx, c, act); err != nil || !capability.IsStore(child.Kind.Kind) {
+	if err := r.remover.remove(ctx, c, act); err != nil || !capability.IsStore(child.Kind.Kind) {
 		return "", nil, err
 	}
 	obj, err := r.stores.resource(ctx, child.Ref)

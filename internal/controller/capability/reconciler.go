@@ -50,6 +50,7 @@ type Reconciler struct {
 	statuses     statuses
 	pods         pods
 	stores       stores
+	remover      remover
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -59,6 +60,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	applier := &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace}
 	retries, remembered := reconciler.NewBackoff(env.Intervals, env.Clock), newMemories()
 	facts := capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()}
+	pods := pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials}
 	return &Reconciler{
 		Environment: env, Applier: applier, Facts: facts,
 		retries: retries, memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
@@ -67,8 +69,10 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		directory: directory{env.Client},
 		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
 			spacing: newStatusSpacing(env.Clock)},
-		pods:   pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials},
+		pods:   pods,
 		stores: stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace},
+		remover: remover{client: env.Client, live: env.Live, discovery: env.Discovery, applier: applier, events: env.Events, clock: env.Clock,
+			pods: pods},
 	}
 }
 

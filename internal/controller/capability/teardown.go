@@ -224,7 +224,7 @@ func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 		}
 	}
 	for _, child := range unusedIn(c, stages[0]) {
-		if err := r.remove(ctx, c, ps.End(child)); err != nil {
+		if err := r.remover.remove(ctx, c, ps.End(child)); err != nil {
 			return err
 		}
 	}
@@ -327,26 +327,6 @@ func (r *Reconciler) newList(k schema.GroupVersionKind) (client.ObjectList, erro
 
 func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
 	return graph.ID(ref.Kind.Kind, ref.Namespace, ref.Name, c.Namespace)
-}
-
-// remove deletes one child, or releases it; the watch tells when it is gone.
-func (r *Reconciler) remove(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) error {
-	ref := act.Ref
-	if act.Verb == pass.Release {
-		return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
-	}
-	if ref.Kind.Kind == "Namespace" {
-		others, err := r.othersInNamespace(ctx, c, ref.Name)
-		if err != nil {
-			return err
-		}
-		if len(others) > 0 { // it has objects of others by now: it stays, and only our mark goes
-			r.Events.Normal(c, status.ReasonInUse, "Delete", fmt.Sprintf("namespace %s stays: it holds objects that this capability did not create: %s", ref.Name, others))
-			return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
-		}
-	}
-	_, err := r.Applier.Delete(ctx, capabilityfacts.OwnerOf(c), ref)
-	return err
 }
 
 // remainingState says why a child in deletion is still there, in its own words.

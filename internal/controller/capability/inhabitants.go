@@ -114,7 +114,7 @@ func isOwn(c *nexusv1.NexusAICapability, o client.Object) bool {
 func (r remover) countObjects(ctx context.Context, c *nexusv1.NexusAICapability, namespace string, kinds []inhabitants.Kind) (*corev1.ResourceQuota, error) {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: capability.NamesOf(c).Inhabitants()}}
 	q.Spec.Hard = inhabitants.Limits(kinds)
-	m, err := toManifest(r.client.Scheme(), q)
+	m, err := toManifest(r.scheme, q)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
@@ -18,14 +19,23 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// pruner deletes the children that capabilities no longer declare.
+type pruner struct {
+	live     client.Reader
+	memories *memories
+	pods     pods
+	stores   stores
+	remover  remover
+}
+
 // prune deletes the children that the capability no longer compiles to. It is called after every apply succeeded.
-func (r *Reconciler) prune(ctx context.Context, ps *pass.Pass, o *capability.Observed) error {
+func (p pruner) prune(ctx context.Context, ps *pass.Pass, o *capability.Observed) error {
 	c := ps.Capability
-	surplus, err := r.surplusChildren(ctx, ps, *o)
+	surplus, err := p.surplusChildren(ctx, ps, *o)
 	if err != nil {
 		return err
 	}
-	surplus, user, err := r.withoutUsedIdentities(ctx, c, surplus)
+	surplus, user, err := p.withoutUsedIdentities(ctx, c, surplus)
 	if err != nil {
 		return err
 	}
@@ -33,13 +43,13 @@ func (r *Reconciler) prune(ctx context.Context, ps *pass.Pass, o *capability.Obs
 		c.Status.Dropped = nil
 		return stillUsed(user)
 	}
-	if err := stillCurrent(ctx, r.Live, c); err != nil {
+	if err := stillCurrent(ctx, p.live, c); err != nil {
 		return err
 	}
 	var held heldStores
 	var kept []nexusv1.DroppedStore
 	for _, act := range surplus {
-		why, dropped, err := r.pruneChild(ctx, c, act)
+		why, dropped, err := p.pruneChild(ctx, c, act)
 		if err != nil {
 			return err
 		}
@@ -81,13 +91,13 @@ func (h *heldStores) refusal() error {
 }
 
 // surplusChildren lists the children to prune by now, in the order of deletion.
-func (r *Reconciler) surplusChildren(ctx context.Context, ps *pass.Pass, o capability.Observed) ([]pass.Act, error) {
+func (p pruner) surplusChildren(ctx context.Context, ps *pass.Pass, o capability.Observed) ([]pass.Act, error) {
 	stages, err := ps.Stages(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(slices.Concat(stages...), func(child apply.Child) bool { return capability.IsGatewayKind(child.Kind) }) {
-		r.memories.noGatewaysLeft(ps.Capability)
+		p.memories.noGatewaysLeft(ps.Capability)
 	}
 	return slices.DeleteFunc(ps.Surplus(stages), func(act pass.Act) bool {
 		return act.After != "" || !o.Prunable(act.Ref.Kind.Kind) || o.AppliesStill(act.Child.Labels)
@@ -95,17 +105,17 @@ func (r *Reconciler) surplusChildren(ctx context.Context, ps *pass.Pass, o capab
 }
 
 // pruneChild deletes a child and returns why its deletion is held, if it is, or the store that is kept for a time.
-func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) (held string, dropped *nexusv1.DroppedStore, err error) {
+func (p pruner) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) (held string, dropped *nexusv1.DroppedStore, err error) {
 	child := act.Child
 	if isResource(child.Ref) {
-		if err := r.stores.updateDoomed(ctx, c, child.Ref); err != nil {
+		if err := p.stores.updateDoomed(ctx, c, child.Ref); err != nil {
 			return "", nil, err
 		}
 	}
-	if err := r.remover.remove(ctx, c, act); err != nil || !capability.IsStore(child.Kind.Kind) {
+	if err := p.remover.remove(ctx, c, act); err != nil || !capability.IsStore(child.Kind.Kind) {
 		return "", nil, err
 	}
-	obj, err := r.stores.resource(ctx, child.Ref)
+	obj, err := p.stores.resource(ctx, child.Ref)
 	if err != nil || obj == nil {
 		return "", nil, err
 	}
@@ -113,7 +123,7 @@ func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapabilit
 	if ready == nil || ready.Reason != status.ReasonDataWouldBeLost {
 		return "", nil, nil
 	}
-	if until, kept := r.stores.keptUntil(c, obj); kept && reconciler.MayDeleteData(c, obj.GetName()) {
+	if until, kept := p.stores.keptUntil(c, obj); kept && reconciler.MayDeleteData(c, obj.GetName()) {
 		return "", droppedStore(child, obj, until), nil
 	}
 	text, _ := status.SplitCode(ready.Message)

@@ -51,6 +51,7 @@ type Reconciler struct {
 	pods         pods
 	stores       stores
 	remover      remover
+	pruner       pruner
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -61,6 +62,9 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	retries, remembered := reconciler.NewBackoff(env.Intervals, env.Clock), newMemories()
 	facts := capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()}
 	pods := pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials}
+	stores := stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace}
+	remover := remover{scheme: env.Client.Scheme(), live: env.Live, discovery: env.Discovery, applier: applier, events: env.Events,
+		clock: env.Clock, pods: pods}
 	return &Reconciler{
 		Environment: env, Applier: applier, Facts: facts,
 		retries: retries, memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
@@ -69,10 +73,10 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		directory: directory{env.Client},
 		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
 			spacing: newStatusSpacing(env.Clock)},
-		pods:   pods,
-		stores: stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace},
-		remover: remover{client: env.Client, live: env.Live, discovery: env.Discovery, applier: applier, events: env.Events, clock: env.Clock,
-			pods: pods},
+		pods:    pods,
+		stores:  stores,
+		remover: remover,
+		pruner:  pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
 	}
 }
 
@@ -268,7 +272,7 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 	if err := r.pods.planReplacements(ctx, c, observed); err != nil || !rollout.complete() {
 		return err
 	}
-	if err := r.prune(ctx, ps, observed); err != nil {
+	if err := r.pruner.prune(ctx, ps, observed); err != nil {
 		return err
 	}
 	return r.providerUsable(ctx, c)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,7 +21,7 @@ import (
 
 // remover removes single children. A namespace goes only when it holds nothing of others, which the remover counts.
 type remover struct {
-	client    client.Client
+	scheme    *runtime.Scheme
 	live      client.Reader
 	discovery discovery.DiscoveryInterfaceWithContext
 	applier   *apply.Applier

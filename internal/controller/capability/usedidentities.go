@@ -18,14 +18,14 @@ var ofIdentities = []string{"IAMRole", "PodIdentityAssociation", "ServiceAccount
 
 // withoutUsedIdentities drops from the children to prune those that running pods still need, if the pods run with a ServiceAccount that is
 // no longer declared: their rights are taken once they have ended. It returns the first of these pods.
-func (r *Reconciler) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []pass.Act) ([]pass.Act, string, error) {
+func (p pruner) withoutUsedIdentities(ctx context.Context, c *nexusv1.NexusAICapability, surplus []pass.Act) ([]pass.Act, string, error) {
 	needed := func(act pass.Act) bool {
 		return slices.Contains(ofIdentities, act.Ref.Kind.Kind) && capability.ActingResource(act.Ref.Kind.Kind, act.Ref.Name) == ""
 	}
 	if !slices.ContainsFunc(surplus, needed) {
 		return surplus, "", nil
 	}
-	pod, err := r.pods.withOtherIdentity(ctx, c)
+	pod, err := p.pods.withOtherIdentity(ctx, c)
 	if pod == "" || err != nil {
 		return surplus, "", err
 	}

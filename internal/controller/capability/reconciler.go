@@ -52,6 +52,7 @@ type Reconciler struct {
 	stores       stores
 	remover      remover
 	pruner       pruner
+	recoveries   recoveries
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -77,6 +78,8 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		stores:  stores,
 		remover: remover,
 		pruner:  pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
+		recoveries: recoveries{client: env.Client, live: env.Live, events: env.Events, clock: env.Clock, intervals: env.Intervals,
+			grace: env.DeletionGrace, namespace: o.Namespace, stores: stores},
 	}
 }
 
@@ -161,7 +164,7 @@ func (r *Reconciler) begin(ctx context.Context, c, was *nexusv1.NexusAICapabilit
 		return was, err
 	}
 	// An earlier capability of the name may have left resources, which are taken over by name.
-	return c.DeepCopy(), r.dropRecord(ctx, c, "")
+	return c.DeepCopy(), r.recoveries.dropRecord(ctx, c, "")
 }
 
 // read reads a capability as it is. If it is too large, the cache keeps only its short fields: it is not rolled out, and the objects that

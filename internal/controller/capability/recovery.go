@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -23,41 +24,29 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// removeNext removes the first stage that has objects, and leaves the stores while the deletion can be undone. A change of the recovery is
-// only put into the status, which is written with the version that was read: a decision that an undo, or another operator, contradicted in
-// the meantime has no effect.
-func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
-	changed, err := r.recordRecovery(ctx, c, stages)
-	if changed || err != nil {
-		return err
-	}
-	switch {
-	case c.Status.Recovery != nil && !capability.IsWaiting(c):
-		if err := r.updateRecord(ctx, c); err != nil {
-			return err
-		}
-	case capability.IsWaiting(c):
-		if err := r.markStores(ctx, c, stages); err != nil {
-			return err
-		}
-		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind, s[0].Name) })
-	}
-	if len(stages) == 0 {
-		return nil
-	}
-	return r.removeStage(ctx, capability.KeepingAll(c), o, stages)
+// recoveries record deletions that can be undone, and what is kept for that.
+type recoveries struct {
+	client    client.Client
+	live      client.Reader
+	events    reconciler.Events
+	clock     clock.PassiveClock
+	intervals reconciler.Intervals
+	grace     capability.DefaultGrace
+	// namespace is the operator's, which has the records.
+	namespace string
+	stores    stores
 }
 
-// recordRecovery brings the recovery in the status of a capability in deletion up to date, in memory, and reports whether it changed.
-func (r *Reconciler) recordRecovery(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
-	if !capability.HoldsStores(c, r.DeletionGrace) {
+// record brings the recovery in the status of a capability in deletion up to date, in memory, and reports whether it changed.
+func (r recoveries) record(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
+	if !capability.HoldsStores(c, r.grace) {
 		return false, nil
 	}
-	leaving, err := reconciler.Terminating(ctx, r.Live, c.Namespace)
+	leaving, err := reconciler.Terminating(ctx, r.live, c.Namespace)
 	if err != nil {
 		return false, err
 	}
-	next := capability.NextRecovery(c, r.DeletionGrace, leaving, r.Clock.Now())
+	next := capability.NextRecovery(c, r.grace, leaving, r.clock.Now())
 	if c.Status.Recovery == nil {
 		if next.Kept, err = r.keptOf(ctx, stages); err != nil {
 			return false, err
@@ -70,7 +59,7 @@ func (r *Reconciler) recordRecovery(ctx context.Context, c *nexusv1.NexusAICapab
 		return false, nil
 	}
 	if was := c.Status.Recovery; was == nil || was.State != next.State {
-		r.reportRecovery(c, next)
+		r.report(c, next)
 	}
 	c.Status.Recovery = next
 	return true, nil
@@ -79,18 +68,18 @@ func (r *Reconciler) recordRecovery(ctx context.Context, c *nexusv1.NexusAICapab
 // createRecord records a deletion in the operator's namespace, where the record outlives the capability and its namespace, before anything
 // is removed. A record of the same deletion stays as it is: later edits of an object in deletion do not count, and another operator may
 // have come further.
-func (r *Reconciler) createRecord(ctx context.Context, c *nexusv1.NexusAICapability, first nexusv1.RecoveryStatus) error {
+func (r recoveries) createRecord(ctx context.Context, c *nexusv1.NexusAICapability, first nexusv1.RecoveryStatus) error {
 	recorded := c.DeepCopy()
 	first.State = nexusv1.RecoveryWaiting // only the status decides
 	recorded.Status.Recovery = &first
-	want, err := capability.RecordOf(recorded, r.Applier.OperatorNamespace)
+	want, err := capability.RecordOf(recorded, r.namespace)
 	if err != nil {
 		return err
 	}
 	live := &corev1.ConfigMap{}
-	err = r.Live.Get(ctx, client.ObjectKeyFromObject(want), live)
+	err = r.live.Get(ctx, client.ObjectKeyFromObject(want), live)
 	if apierrors.IsNotFound(err) {
-		return r.recordFailure(r.Client.Create(ctx, want))
+		return r.recordFailure(r.client.Create(ctx, want))
 	}
 	if err != nil {
 		return r.recordFailure(err)
@@ -102,13 +91,13 @@ func (r *Reconciler) createRecord(ctx context.Context, c *nexusv1.NexusAICapabil
 }
 
 // updateRecord records how a deletion goes on once the status says so.
-func (r *Reconciler) updateRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
-	want, err := capability.RecordOf(c, r.Applier.OperatorNamespace)
+func (r recoveries) updateRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	want, err := capability.RecordOf(c, r.namespace)
 	if err != nil {
 		return err
 	}
 	live := &corev1.ConfigMap{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(want), live); err != nil {
 		return client.IgnoreNotFound(err) // a person removed it
 	}
 	if before, err := capability.ReadRecord(live); err != nil || before.Capability.UID != c.UID || before.Recovery.State == c.Status.Recovery.State {
@@ -117,18 +106,18 @@ func (r *Reconciler) updateRecord(ctx context.Context, c *nexusv1.NexusAICapabil
 	return r.patchRecord(ctx, live, capability.UpdatedRecord(live, want))
 }
 
-func (r *Reconciler) patchRecord(ctx context.Context, live, want *corev1.ConfigMap) error {
+func (r recoveries) patchRecord(ctx context.Context, live, want *corev1.ConfigMap) error {
 	next := live.DeepCopy()
 	next.Data, next.Annotations = want.Data, want.Annotations
-	return r.recordFailure(r.Client.Patch(ctx, next, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})))
+	return r.recordFailure(r.client.Patch(ctx, next, client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})))
 }
 
 // recordFailure says that a failed write of a record holds up the deletion. Conflicts stay recognizable by apierrors.IsConflict.
-func (r *Reconciler) recordFailure(err error) error {
+func (r recoveries) recordFailure(err error) error {
 	if err == nil || apierrors.IsConflict(err) {
 		return err
 	}
-	err = fmt.Errorf("recording the deletion in namespace %s, before which nothing is deleted: %w", r.Applier.OperatorNamespace, err)
+	err = fmt.Errorf("recording the deletion in namespace %s, before which nothing is deleted: %w", r.namespace, err)
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
 		return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() +
 			"; let the operator write ConfigMaps there, or set spec.deletion.graceful: 0s to delete without a record"}
@@ -138,35 +127,43 @@ func (r *Reconciler) recordFailure(err error) error {
 
 // dropRecord removes the record of a deletion that has ended, or of a capability that exists again. A record of another deletion stays
 // where the UID names one.
-func (r *Reconciler) dropRecord(ctx context.Context, c *nexusv1.NexusAICapability, of types.UID) error {
+func (r recoveries) dropRecord(ctx context.Context, c *nexusv1.NexusAICapability, of types.UID) error {
 	live := &corev1.ConfigMap{}
-	key := client.ObjectKey{Namespace: r.Applier.OperatorNamespace, Name: capability.RecordName(c.Namespace, c.Name)}
-	if err := r.Live.Get(ctx, key, live); err != nil {
+	key := client.ObjectKey{Namespace: r.namespace, Name: capability.RecordName(c.Namespace, c.Name)}
+	if err := r.live.Get(ctx, key, live); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if before, err := capability.ReadRecord(live); of != "" && err == nil && before.Capability.UID != of {
 		return nil
 	}
-	return client.IgnoreNotFound(r.Client.Delete(ctx, live, client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}))
+	return client.IgnoreNotFound(r.client.Delete(ctx, live, client.Preconditions{UID: &live.UID, ResourceVersion: &live.ResourceVersion}))
 }
 
-// reportRecovery reports the fate of the stores in an event.
-func (r *Reconciler) reportRecovery(c *nexusv1.NexusAICapability, next *nexusv1.RecoveryStatus) {
+// dropEndedRecord deletes the record of a capability if nothing of it can be restored any more.
+func (r recoveries) dropEndedRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	if ended := c.Status.Recovery; ended != nil && ended.State == nexusv1.RecoveryEnded {
+		return r.dropRecord(ctx, c, c.UID)
+	}
+	return nil
+}
+
+// report reports the fate of the stores in an event.
+func (r recoveries) report(c *nexusv1.NexusAICapability, next *nexusv1.RecoveryStatus) {
 	until := next.Until.UTC().Format(time.RFC3339)
 	switch next.State {
 	case nexusv1.RecoveryWaiting:
-		r.Events.Normal(c, status.ReasonRecoverable, "Delete", "stores and secrets are kept until "+until+": nexusctl undo brings the capability back, nexusctl delete-now ends the wait")
+		r.events.Normal(c, status.ReasonRecoverable, "Delete", "stores and secrets are kept until "+until+": nexusctl undo brings the capability back, nexusctl delete-now ends the wait")
 	case nexusv1.RecoveryRestoring:
-		r.Events.Normal(c, status.ReasonRestoring, "Undo", "the AWS resources stay and are taken over by the next capability of this name")
+		r.events.Normal(c, status.ReasonRestoring, "Undo", "the AWS resources stay and are taken over by the next capability of this name")
 	case nexusv1.RecoveryReleased:
-		r.Events.Warning(c, status.ReasonRecoverable, "Delete", "the namespace is being deleted: the AWS resources stay without their objects, and are taken over by the next capability of this name in a namespace of this name")
+		r.events.Warning(c, status.ReasonRecoverable, "Delete", "the namespace is being deleted: the AWS resources stay without their objects, and are taken over by the next capability of this name in a namespace of this name")
 	case nexusv1.RecoveryEnded:
-		r.Events.Normal(c, status.ReasonDeleting, "Delete", "the deletion can no longer be undone: stores and secrets are deleted as deletionPolicy says")
+		r.events.Normal(c, status.ReasonDeleting, "Delete", "the deletion can no longer be undone: stores and secrets are deleted as deletionPolicy says")
 	}
 }
 
 // markStores has the stores and secrets that are kept tagged in AWS with the time until which they are.
-func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+func (r recoveries) markStores(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
 	until := c.Status.Recovery.Until.UTC().Format(time.RFC3339)
 	for _, child := range slices.Concat(stages...) {
 		if !capability.IsStoreOrSecret(child.Kind.Kind) {
@@ -191,7 +188,7 @@ func (r *Reconciler) markStores(ctx context.Context, c *nexusv1.NexusAICapabilit
 const maxKept = 128
 
 // keptOf lists the AWS resources that are kept while a deletion can be undone.
-func (r *Reconciler) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexusv1.KeptResource, error) {
+func (r recoveries) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexusv1.KeptResource, error) {
 	var out []nexusv1.KeptResource
 	for _, child := range slices.Concat(stages...) {
 		if !isResource(child.Ref) || !capability.IsKeptForRecovery(child.Kind.Kind, child.Name) || len(out) == maxKept {
@@ -214,13 +211,13 @@ func (r *Reconciler) keptOf(ctx context.Context, stages [][]apply.Child) ([]nexu
 const recoverablePoll = time.Minute
 
 // untilNextLook returns the pause of a deletion that can be undone: none after a change of the recovery, which the next pass acts on.
-func (r *Reconciler) untilNextLook(c, was *nexusv1.NexusAICapability) (time.Duration, bool) {
+func (r recoveries) untilNextLook(c, was *nexusv1.NexusAICapability) (time.Duration, bool) {
 	switch {
 	case !equality.Semantic.DeepEqual(c.Status.Recovery, was.Status.Recovery):
 		return time.Millisecond, true
 	case c.Status.Phase == nexusv1.PhaseRecoverable:
-		left := c.Status.Recovery.Until.Sub(r.Clock.Now())
-		return max(time.Millisecond, min(left, r.Intervals.Jitter(recoverablePoll))), true
+		left := c.Status.Recovery.Until.Sub(r.clock.Now())
+		return max(time.Millisecond, min(left, r.intervals.Jitter(recoverablePoll))), true
 	default:
 		return 0, false
 	}

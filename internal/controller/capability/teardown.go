@@ -51,7 +51,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
 	observed, done, err := r.takeDown(ctx, c)
 	if err == nil && done {
-		err = r.dropEndedRecord(ctx, c)
+		err = r.recoveries.dropEndedRecord(ctx, c)
 	}
 	if err == nil && done {
 		return r.release(ctx, c, was)
@@ -61,7 +61,7 @@ func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusA
 	if werr != nil {
 		return r.retries.Failed(client.ObjectKeyFromObject(c), werr)
 	}
-	if wait, ok := r.untilNextLook(c, was); ok && err == nil && after == 0 {
+	if wait, ok := r.recoveries.untilNextLook(c, was); ok && err == nil && after == 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
 	return r.requeue(c, after, err)
@@ -75,14 +75,6 @@ func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICa
 		return r.retries.Failed(client.ObjectKeyFromObject(c), err)
 	}
 	return r.requeue(c, 0, wait)
-}
-
-// dropEndedRecord deletes the record of a capability if nothing of it can be restored any more.
-func (r *Reconciler) dropEndedRecord(ctx context.Context, c *nexusv1.NexusAICapability) error {
-	if ended := c.Status.Recovery; ended != nil && ended.State == nexusv1.RecoveryEnded {
-		return r.dropRecord(ctx, c, c.UID)
-	}
-	return nil
 }
 
 // release removes the finalizer of a capability without any remaining object.
@@ -129,6 +121,31 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	default:
 		return observed, false, r.removeNext(ctx, c, observed, stages)
 	}
+}
+
+// removeNext removes the first stage that has objects, and leaves the stores while the deletion can be undone. A change of the recovery is
+// only put into the status, which is written with the version that was read: a decision that an undo, or another operator, contradicted in
+// the meantime has no effect.
+func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
+	changed, err := r.recoveries.record(ctx, c, stages)
+	if changed || err != nil {
+		return err
+	}
+	switch {
+	case c.Status.Recovery != nil && !capability.IsWaiting(c):
+		if err := r.recoveries.updateRecord(ctx, c); err != nil {
+			return err
+		}
+	case capability.IsWaiting(c):
+		if err := r.recoveries.markStores(ctx, c, stages); err != nil {
+			return err
+		}
+		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind, s[0].Name) })
+	}
+	if len(stages) == 0 {
+		return nil
+	}
+	return r.removeStage(ctx, capability.KeepingAll(c), o, stages)
 }
 
 // keepsChildren reports whether the user asked to keep the objects (kubectl delete --cascade=orphan). The

@@ -10,8 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -20,17 +19,28 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // approvalPoll is the interval of plans of an edit that waits: its children, and the facts that it depends on, may change.
 const approvalPoll = 5 * time.Minute
 
-// passGate holds an edit or the deletion of a capability until it is approved. It returns nil when the capability may go on as it is
+// approvals hold edits and deletions of capabilities where plans need approval.
+type approvals struct {
+	gate     reconciler.PlanGate
+	sources  pass.Sources
+	schemas  capability.Schemas
+	events   reconciler.Events
+	clock    clock.PassiveClock
+	statuses statuses
+}
+
+// pass holds an edit or the deletion of a capability until it is approved. It returns nil when the capability may go on as it is
 // declared, and otherwise why it waits. An approval is recorded in the status before anything is written for it; was is then the
 // capability with that record.
-func (r *Reconciler) passGate(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
-	closed, err := r.Gate.IsClosed(ctx, c.Namespace)
+func (a approvals) pass(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
+	closed, err := a.gate.IsClosed(ctx, c.Namespace)
 	switch {
 	case err != nil:
 		return nil, was, err
@@ -47,14 +57,14 @@ func (r *Reconciler) passGate(ctx context.Context, c, was *nexusv1.NexusAICapabi
 		return nil, was, err
 	}
 	if free {
-		return r.recordApproved(ctx, c, was, "", nil)
+		return a.record(ctx, c, was, "", nil)
 	}
-	return r.awaitApproval(ctx, c, was)
+	return a.await(ctx, c, was)
 }
 
-// awaitApproval plans the edit, and records its approval when the annotation approves this plan.
-func (r *Reconciler) awaitApproval(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
-	edit, err := r.planEdit(ctx, c)
+// await plans the edit, and records its approval when the annotation approves this plan.
+func (a approvals) await(ctx context.Context, c, was *nexusv1.NexusAICapability) (wait error, _ *nexusv1.NexusAICapability, err error) {
+	edit, err := a.planEdit(ctx, c)
 	if _, stalled := status.AsStalled(err); stalled {
 		return err, was, nil // a specification that is not valid has no plan
 	}
@@ -66,53 +76,53 @@ func (r *Reconciler) awaitApproval(ctx context.Context, c, was *nexusv1.NexusAIC
 	}
 	hash := edit.Hash()
 	if c.Annotations[wellknown.AnnotationApprovedPlan] == hash {
-		wait = r.Gate.Prove(ctx, metadataOf(c))
+		wait = a.gate.Prove(ctx, metadataOf(c))
 		if _, unproven := status.AsWaiting(wait); wait != nil && !unproven {
 			return nil, was, wait
 		}
 		if wait == nil {
-			return r.recordApproved(ctx, c, was, hash, edit.Deletes)
+			return a.record(ctx, c, was, hash, edit.Deletes)
 		}
 	} else {
 		wait = &status.Waiting{Reason: status.ReasonPlanPending, After: approvalPoll, For: fmt.Sprintf("approval of plan %s (%s): review it with nexusctl plan ncap/%s -n %s, approve it with nexusctl approve ncap/%[3]s -n %[4]s --hash %[1]s",
 			hash, edit.Summary(), c.Name, c.Namespace)}
 	}
 	if hash != status.PendingPlan(c.Status.Conditions) {
-		r.Events.Normal(c, status.ReasonPlanPending, "Plan", wait.Error())
+		a.events.Normal(c, status.ReasonPlanPending, "Plan", wait.Error())
 	}
-	status.Set(&c.Status.Conditions, c.Generation, r.Clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse,
+	status.Set(&c.Status.Conditions, c.Generation, a.clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionFalse,
 		Reason: status.ReasonPlanPending, Message: status.PendingMessage(hash)})
 	return wait, was, nil
 }
 
-// recordApproved writes that the capability is approved as it is declared now.
-func (r *Reconciler) recordApproved(ctx context.Context, c, was *nexusv1.NexusAICapability, hash string, deletes []string) (wait error, _ *nexusv1.NexusAICapability, err error) {
+// record writes that the capability is approved as it is declared now.
+func (a approvals) record(ctx context.Context, c, was *nexusv1.NexusAICapability, hash string, deletes []string) (wait error, _ *nexusv1.NexusAICapability, err error) {
 	if err := capability.Approve(c, hash, deletes); err != nil {
 		return nil, was, err
 	}
 	meta.RemoveStatusCondition(&c.Status.Conditions, status.PlanApproved)
 	if hash != "" {
-		status.Set(&c.Status.Conditions, c.Generation, r.Clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionTrue,
+		status.Set(&c.Status.Conditions, c.Generation, a.clock.Now(), metav1.Condition{Type: status.PlanApproved, Status: metav1.ConditionTrue,
 			Reason: status.ReasonPlanApproved, Message: fmt.Sprintf("plan %s is approved for generation %d", hash, c.Generation)})
 	}
-	if err := r.statuses.patch(ctx, c, was); err != nil {
+	if err := a.statuses.patch(ctx, c, was); err != nil {
 		return nil, was, err
 	}
 	if hash != "" {
-		r.Events.Normal(c, status.ReasonPlanApproved, "Approve", "Plan "+hash+" is approved and runs")
+		a.events.Normal(c, status.ReasonPlanApproved, "Approve", "Plan "+hash+" is approved and runs")
 	}
 	return nil, c.DeepCopy(), nil
 }
 
 // planEdit returns the effects of an edit, or of the deletion, of a capability.
-func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Edit, error) {
-	edit, ps := capability.Edit{Capability: c}, r.sources().Ending(c)
+func (a approvals) planEdit(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Edit, error) {
+	edit, ps := capability.Edit{Capability: c}, a.sources.Ending(c)
 	stages, err := ps.Stages(ctx)
 	if err != nil {
 		return edit, err
 	}
 	if c.DeletionTimestamp == nil {
-		if edit.Before, edit.After, err = r.compileBoth(ctx, c); err != nil {
+		if edit.Before, edit.After, err = a.compileBoth(ctx, c); err != nil {
 			return edit, err
 		}
 		ps.Graph = edit.After
@@ -125,71 +135,29 @@ func (r *Reconciler) planEdit(ctx context.Context, c *nexusv1.NexusAICapability)
 }
 
 // compileBoth compiles a capability as it was approved, and as it is declared now.
-func (r *Reconciler) compileBoth(ctx context.Context, c *nexusv1.NexusAICapability) (before, after *graph.Graph, err error) {
+func (a approvals) compileBoth(ctx context.Context, c *nexusv1.NexusAICapability) (before, after *graph.Graph, err error) {
 	approved, err := capability.InForce(c)
 	if err != nil {
 		return nil, nil, err
 	}
 	if approved != c {
-		facts, err := r.Facts.Gather(ctx, approved)
+		facts, err := a.sources.Facts(ctx, approved)
 		if err != nil {
 			return nil, nil, err
 		}
-		if before, err = r.compilations.compile(ctx, approved, facts); err != nil {
+		if before, err = a.sources.Compile(ctx, approved, facts); err != nil {
 			return nil, nil, err
 		}
 	}
-	facts, err := r.Facts.Gather(ctx, c)
+	facts, err := a.sources.Facts(ctx, c)
 	if err != nil {
 		return nil, nil, err
 	}
 	after, err = capability.Compile(c, facts) // the remembered compilation is that of the approved declaration, which goes on
 	if err == nil {
-		err = capability.CheckResources(ctx, c, after, r.Schemas)
+		err = capability.CheckResources(ctx, c, after, a.schemas)
 	}
 	return before, after, err
-}
-
-// keepUp keeps a capability as it was approved while an edit of it waits.
-func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
-	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
-	if c.Status.Approved == nil {
-		r.statuses.report(c, observed, wait)
-		return observed, wait
-	}
-	approved, err := capability.InForce(c)
-	if err != nil {
-		return observed, err
-	}
-	observed, err = r.converge(ctx, approved)
-	observed.Changes = r.memories.addChanges(approved, observed.Changes)
-	if err == nil {
-		err = wait
-	}
-	r.statuses.report(approved, observed, err)
-	c.Status = approved.Status
-	if ready := meta.FindStatusCondition(c.Status.Conditions, status.Ready); ready != nil && ready.Reason == status.ReasonPlanPending {
-		ready.ObservedGeneration = c.Generation
-	}
-	return observed, err
-}
-
-// Covers reports whether an approval of the capability that controls an object holds for the object too: for an object that is as the
-// approved declaration compiles to it, and for a deletion that belongs to the approved plan.
-func (r *Reconciler) Covers(ctx context.Context, obj client.Object) (bool, error) {
-	c, err := r.wholeCapabilityOf(ctx, obj)
-	if c == nil || err != nil || c.Status.Approved == nil {
-		return false, err
-	}
-	if obj.GetDeletionTimestamp() == nil {
-		return r.IsGenerated(ctx, obj)
-	}
-	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
-	if err != nil {
-		return false, err
-	}
-	losesData := reconciler.MayDeleteData(obj, obj.GetName())
-	return capability.CoversDeletion(c, graph.ID(gvk.Kind, obj.GetNamespace(), obj.GetName(), c.Namespace), losesData), nil
 }
 
 // metadataOf is the identity of a capability, for a patch of its metadata alone.

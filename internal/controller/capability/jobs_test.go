@@ -218,7 +218,7 @@ func TestJob_OfTheSameDeclarationStaysAsItRan(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Object = other
-	res, err := newRollout(b.Reconciler, b.Reconciler.sources().Ending(c)).write(t.Context(), n)
+	res, err := newRollout(b.Reconciler, b.sources.Ending(c)).write(t.Context(), n)
 	if err != nil || res.Change != apply.Unchanged || len(b.written()) > 0 || string(res.Live.GetUID()) != string(b.job().UID) {
 		t.Errorf("%+v %v", res, err)
 	}

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -20,10 +19,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
-	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/pass"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Kind is the kind that the package reconciles.
@@ -46,8 +45,10 @@ type Reconciler struct {
 	spacing      *spacing
 	agents       *agents
 	gateways     *gateways
+	sources      pass.Sources
 	directory    directory
 	statuses     statuses
+	approvals    approvals
 	pods         pods
 	stores       stores
 	remover      remover
@@ -62,22 +63,27 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	applier := &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace}
 	retries, remembered := reconciler.NewBackoff(env.Intervals, env.Clock), newMemories()
 	facts := capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()}
+	compilations, directory := &compilations{schemas: env.Schemas, memories: remembered}, directory{env.Client}
+	sources := pass.Sources{Settings: settings, Applier: applier, Namesakes: directory.namesakes, Facts: facts.Gather,
+		Compile: compilations.compile, Existing: remembered.kindsOf}
+	statuses := statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
+		spacing: newStatusSpacing(env.Clock)}
 	pods := pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials}
 	stores := stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace}
 	remover := remover{scheme: env.Client.Scheme(), live: env.Live, discovery: env.Discovery, applier: applier, events: env.Events,
 		clock: env.Clock, pods: pods}
 	return &Reconciler{
 		Environment: env, Applier: applier, Facts: facts,
-		retries: retries, memories: remembered, compilations: &compilations{schemas: env.Schemas, memories: remembered},
+		retries: retries, memories: remembered, compilations: compilations, sources: sources,
 		spacing: newPassSpacing(env.Clock), gateways: newGateways(),
 		agents:    &agents{client: env.Client, clock: env.Clock, look: facts.Agent},
-		directory: directory{env.Client},
-		statuses: statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
-			spacing: newStatusSpacing(env.Clock)},
-		pods:    pods,
-		stores:  stores,
-		remover: remover,
-		pruner:  pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
+		directory: directory,
+		statuses:  statuses,
+		approvals: approvals{gate: env.Gate, sources: sources, schemas: env.Schemas, events: env.Events, clock: env.Clock, statuses: statuses},
+		pods:      pods,
+		stores:    stores,
+		remover:   remover,
+		pruner:    pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
 		recoveries: recoveries{client: env.Client, live: env.Live, events: env.Events, clock: env.Clock, intervals: env.Intervals,
 			grace: env.DeletionGrace, namespace: o.Namespace, stores: stores},
 	}
@@ -115,7 +121,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if was, err = r.begin(ctx, c, was); err != nil {
 		return r.retries.Failed(req.NamespacedName, err)
 	}
-	wait, was, err := r.passGate(ctx, c, was)
+	wait, was, err := r.approvals.pass(ctx, c, was)
 	if err != nil {
 		return r.retries.Failed(req.NamespacedName, err)
 	}
@@ -151,6 +157,30 @@ func (r *Reconciler) rollOut(ctx context.Context, c *nexusv1.NexusAICapability, 
 	observed.Changes = r.memories.addChanges(c, observed.Changes)
 	if !apierrors.IsConflict(err) {
 		r.statuses.report(c, observed, err)
+	}
+	return observed, err
+}
+
+// keepUp keeps a capability as it was approved while an edit of it waits.
+func (r *Reconciler) keepUp(ctx context.Context, c *nexusv1.NexusAICapability, wait error) (capability.Observed, error) {
+	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
+	if c.Status.Approved == nil {
+		r.statuses.report(c, observed, wait)
+		return observed, wait
+	}
+	approved, err := capability.InForce(c)
+	if err != nil {
+		return observed, err
+	}
+	observed, err = r.converge(ctx, approved)
+	observed.Changes = r.memories.addChanges(approved, observed.Changes)
+	if err == nil {
+		err = wait
+	}
+	r.statuses.report(approved, observed, err)
+	c.Status = approved.Status
+	if ready := meta.FindStatusCondition(c.Status.Conditions, status.Ready); ready != nil && ready.Reason == status.ReasonPlanPending {
+		ready.ObservedGeneration = c.Generation
 	}
 	return observed, err
 }
@@ -250,7 +280,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if c.Spec.Suspend {
 		return observed, nil
 	}
-	ps, err := r.sources().Begin(ctx, c)
+	ps, err := r.sources.Begin(ctx, c)
 	if err != nil {
 		return observed, logConflict(ctx, c, err)
 	}
@@ -281,82 +311,10 @@ func (r *Reconciler) roll(ctx context.Context, ps *pass.Pass, observed *capabili
 	return r.providerUsable(ctx, c)
 }
 
-// sources returns the sources of the facts for passes over capabilities.
-func (r *Reconciler) sources() pass.Sources {
-	return pass.Sources{Settings: r.Facts.Settings, Applier: r.Applier, Namesakes: r.directory.namesakes, Facts: r.Facts.Gather,
-		Compile: r.compilations.compile, Existing: r.memories.kindsOf}
-}
-
 // logConflict logs which other capability has the names of one, which the status does not tell. It returns the error.
 func logConflict(ctx context.Context, c *nexusv1.NexusAICapability, err error) error {
 	if conflict, is := errors.AsType[*pass.Conflict](err); is {
 		reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], conflict.Holder)
 	}
 	return err
-}
-
-// IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to
-// exactly this object, spec and all. While an edit waits for its approval, the approved declaration counts.
-func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, error) {
-	c, err := r.capabilityInForce(ctx, obj)
-	if c == nil || err != nil {
-		return false, err
-	}
-	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
-	if err != nil {
-		return false, err
-	}
-	facts, err := r.Facts.Gather(ctx, c)
-	if err != nil {
-		return false, err
-	}
-	compiled, err := r.compilations.of(ctx, c, facts)
-	if err == nil && gvk.Kind != "AWSProvider" && c.DeletionTimestamp != nil {
-		err = compiled.valid() // Compile accepts any spec of a capability in deletion, which must end
-	}
-	if err != nil {
-		return false, nil //nolint:nilerr // what is not valid vouches for nothing
-	}
-	n, ok := compiled.built.Graph.Node(graph.ID(gvk.Kind, obj.GetNamespace(), obj.GetName(), c.Namespace))
-	if !ok || n.Unresolved != "" {
-		return false, nil
-	}
-	return r.isAsDesired(compiled, n.Object, obj), nil
-}
-
-// capabilityInForce returns the capability that controls an object, as it was approved; nil when none does.
-func (r *Reconciler) capabilityInForce(ctx context.Context, obj client.Object) (*nexusv1.NexusAICapability, error) {
-	declared, err := r.wholeCapabilityOf(ctx, obj)
-	if declared == nil || err != nil {
-		return nil, err
-	}
-	return capability.InForce(declared)
-}
-
-// wholeCapabilityOf returns the capability that controls an object, from the API server where the cache lacks its contents; nil when none does.
-func (r *Reconciler) wholeCapabilityOf(ctx context.Context, obj client.Object) (*nexusv1.NexusAICapability, error) {
-	c, err := r.CapabilityOf(ctx, obj)
-	if c == nil || err != nil {
-		return nil, err
-	}
-	if _, trimmed := apply.TrimmedSize(c); !trimmed {
-		return c, nil
-	}
-	whole := &nexusv1.NexusAICapability{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), whole); err != nil || whole.UID != c.UID {
-		return nil, client.IgnoreNotFound(err)
-	}
-	return whole, nil
-}
-
-// isAsDesired reports whether an object is as its node declares it, and remembers when it is.
-func (r *Reconciler) isAsDesired(compiled *compilation, desired *unstructured.Unstructured, obj client.Object) bool {
-	if r.compilations.isGenerated(compiled, obj, desired) {
-		return true
-	}
-	if !apply.SameSpec(r.Client.Scheme(), desired, obj) {
-		return false
-	}
-	r.compilations.addGenerated(compiled, obj, desired)
-	return true
 }

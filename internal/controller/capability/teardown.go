@@ -37,7 +37,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	if !controllerutil.ContainsFinalizer(c, Finalizer) {
 		return reconcile.Result{}, nil
 	}
-	wait, was, err := r.passGate(ctx, c, was)
+	wait, was, err := r.approvals.pass(ctx, c, was)
 	if err != nil {
 		return r.retries.Failed(key, err)
 	}
@@ -91,7 +91,7 @@ func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapabil
 // takeDown deletes the first stage that has objects, and gives the reason for every object that is left.
 func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
-	declared, err := r.sources().Declared(ctx, c)
+	declared, err := r.sources.Declared(ctx, c)
 	if declared == nil {
 		return observed, false, err
 	}
@@ -99,7 +99,7 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err := r.noneLeftOut(c, observed.States); err != nil {
 		return observed, false, err
 	}
-	stages, err := r.sources().Ending(c).Stages(ctx)
+	stages, err := r.sources.Ending(c).Stages(ctx)
 	if err != nil {
 		return observed, false, err
 	}
@@ -234,7 +234,7 @@ func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 			return err
 		}
 	}
-	ps := r.sources().Ending(c)
+	ps := r.sources.Ending(c)
 	if first := stages[0][0]; first.Kind.Group == intentv1alpha1.GroupName && ps.End(first).Verb == pass.Delete {
 		if wait, err := r.keepBindingsWhilePodsRemain(ctx, c, o, stages[0]); wait || err != nil {
 			return err

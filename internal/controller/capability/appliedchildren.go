@@ -129,7 +129,7 @@ func (o *rollout) cached(ctx context.Context, desired *unstructured.Unstructured
 
 // stateOfLive is the state of a child that is as desired.
 func (o *rollout) stateOfLive(ctx context.Context, live client.Object) (capability.State, error) {
-	h, err := o.r.health().Of(ctx, live)
+	h, err := o.r.health.Of(ctx, live)
 	if err != nil {
 		return capability.State{}, err
 	}

@@ -39,25 +39,25 @@ func (r *Reconciler) zoneServed(c *nexusv1.NexusAICapability) error {
 // noneLeftOut holds the deletion of a capability while its status records AWS resources of kinds that --kinds leaves out: nothing
 // would delete them, and the provider, which that needs, would be deleted first. The objects themselves are not looked at, because
 // the operator may have no right to them. The states get those of the recorded ones.
-func (r *Reconciler) noneLeftOut(c *nexusv1.NexusAICapability, states map[string]capability.State) error {
+func (t teardown) noneLeftOut(c *nexusv1.NexusAICapability, states map[string]capability.State) error {
 	var held error
-	r.eachLeftOut(c, func(had nexusv1.ResourceStatus, ref apply.Ref) {
+	t.eachLeftOut(c, func(had nexusv1.ResourceStatus, ref apply.Ref) {
 		if had.ARN != "" && held == nil {
 			held = &status.Stalled{Reason: status.ReasonKindNotServed, Message: fmt.Sprintf(
 				"the deletion waits for %s/%s, because --kinds of the operator leaves %s out: an administrator adds the kind to --kinds", had.Kind, had.Name, had.Kind)}
 		}
 	})
 	if held != nil {
-		r.eachLeftOut(c, func(_ nexusv1.ResourceStatus, ref apply.Ref) { states[childID(c, ref)] = leftOutState(c, ref, held) })
+		t.eachLeftOut(c, func(_ nexusv1.ResourceStatus, ref apply.Ref) { states[childID(c, ref)] = leftOutState(c, ref, held) })
 	}
 	return held
 }
 
 // eachLeftOut calls do for every object that the status records of a kind that --kinds leaves out.
-func (r *Reconciler) eachLeftOut(c *nexusv1.NexusAICapability, do func(nexusv1.ResourceStatus, apply.Ref)) {
+func (t teardown) eachLeftOut(c *nexusv1.NexusAICapability, do func(nexusv1.ResourceStatus, apply.Ref)) {
 	for _, had := range c.Status.Resources {
 		ref := apply.Ref{Kind: v1alpha1.GroupVersion.WithKind(had.Kind), Namespace: c.Namespace, Name: had.Name}
-		if isDeletable(ref.Kind) && !r.Facts.Serves(ref.Kind) {
+		if isDeletable(ref.Kind) && !t.sources.Settings.Serves(ref.Kind) {
 			do(had, ref)
 		}
 	}

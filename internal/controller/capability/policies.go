@@ -11,8 +11,8 @@ import (
 )
 
 // keepBindingsWhilePodsRemain reports whether bindings that are to go must stay a little longer, and tells why.
-func (r *Reconciler) keepBindingsWhilePodsRemain(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, bindings []apply.Child) (bool, error) {
-	pod, err := r.pods.thatRemain(ctx, c)
+func (t teardown) keepBindingsWhilePodsRemain(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, bindings []apply.Child) (bool, error) {
+	pod, err := t.pods.thatRemain(ctx, c)
 	if pod == "" || err != nil {
 		return false, err
 	}

@@ -46,14 +46,15 @@ type Reconciler struct {
 	agents       *agents
 	gateways     *gateways
 	sources      pass.Sources
+	health       health.Reader
 	directory    directory
 	statuses     statuses
 	approvals    approvals
 	pods         pods
 	stores       stores
-	remover      remover
 	pruner       pruner
 	recoveries   recoveries
+	teardown     teardown
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -66,36 +67,30 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 	compilations, directory := &compilations{schemas: env.Schemas, memories: remembered}, directory{env.Client}
 	sources := pass.Sources{Settings: settings, Applier: applier, Namesakes: directory.namesakes, Facts: facts.Gather,
 		Compile: compilations.compile, Existing: remembered.kindsOf}
+	health := health.Reader{Client: env.Client, Live: env.Live, AutoMode: env.AutoMode, Clock: env.Clock}
 	statuses := statuses{client: env.Client, events: env.Events, clock: env.Clock, applier: applier, retries: retries,
 		spacing: newStatusSpacing(env.Clock)}
 	pods := pods{client: env.Client, events: env.Events, clock: env.Clock, memories: remembered, injecting: facts.InjectsCredentials}
 	stores := stores{client: env.Client, live: env.Live, applier: applier, events: env.Events, clock: env.Clock, grace: env.DeletionGrace}
 	remover := remover{scheme: env.Client.Scheme(), live: env.Live, discovery: env.Discovery, applier: applier, events: env.Events,
 		clock: env.Clock, pods: pods}
+	recoveries := recoveries{client: env.Client, live: env.Live, events: env.Events, clock: env.Clock, intervals: env.Intervals,
+		grace: env.DeletionGrace, namespace: o.Namespace, stores: stores}
 	return &Reconciler{
 		Environment: env, Applier: applier, Facts: facts,
-		retries: retries, memories: remembered, compilations: compilations, sources: sources,
-		spacing: newPassSpacing(env.Clock), gateways: newGateways(),
+		retries: retries, memories: remembered, compilations: compilations, sources: sources, health: health,
+		spacing: newPassSpacing(env.Clock), gateways: newGateways(), directory: directory, statuses: statuses,
 		agents:    &agents{client: env.Client, clock: env.Clock, look: facts.Agent},
-		directory: directory,
-		statuses:  statuses,
 		approvals: approvals{gate: env.Gate, sources: sources, schemas: env.Schemas, events: env.Events, clock: env.Clock, statuses: statuses},
-		pods:      pods,
-		stores:    stores,
-		remover:   remover,
-		pruner:    pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
-		recoveries: recoveries{client: env.Client, live: env.Live, events: env.Events, clock: env.Clock, intervals: env.Intervals,
-			grace: env.DeletionGrace, namespace: o.Namespace, stores: stores},
+		pods:      pods, stores: stores, recoveries: recoveries,
+		pruner: pruner{live: env.Live, memories: remembered, pods: pods, stores: stores, remover: remover},
+		teardown: teardown{client: env.Client, live: env.Live, applier: applier, sources: sources, memories: remembered, health: health,
+			pods: pods, stores: stores, remover: remover, recoveries: recoveries},
 	}
 }
 
 func capabilityRef(key client.ObjectKey) apply.Ref {
 	return apply.Ref{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: key.Namespace, Name: key.Name}
-}
-
-// health judges children.
-func (r *Reconciler) health() health.Reader {
-	return health.Reader{Client: r.Client, Live: r.Live, AutoMode: r.AutoMode, Clock: r.Clock}
 }
 
 // Reconcile implements reconcile.Reconciler.

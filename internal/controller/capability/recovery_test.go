@@ -105,7 +105,7 @@ func TestRecovery_WaitsWithTheStoresAndWritesNothing(t *testing.T) {
 	if o := b.readBucket(); o.DeletionTimestamp != nil || o.Spec.DeletionPolicy != v1alpha1.DeletionDelete {
 		t.Errorf("the bucket: %v, %s", o.DeletionTimestamp, o.Spec.DeletionPolicy)
 	}
-	if left, err := b.anyLeft(t.Context(), c, v1alpha1.GroupVersion.WithKind("IAMRole")); left || err != nil {
+	if left, err := b.teardown.anyLeft(t.Context(), c, v1alpha1.GroupVersion.WithKind("IAMRole")); left || err != nil {
 		t.Errorf("roles are left: %v, %v", left, err)
 	}
 	record := b.record(c)

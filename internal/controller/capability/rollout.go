@@ -249,7 +249,7 @@ func isExactGroup(group string) bool {
 
 func (o *rollout) healthOf(ctx context.Context, live *unstructured.Unstructured) (health.Health, error) {
 	if capability.IsGatewayKind(live.GroupVersionKind()) {
-		return o.r.health().Of(ctx, live)
+		return o.r.health.Of(ctx, live)
 	}
 	typed, err := o.r.Client.Scheme().New(live.GroupVersionKind())
 	if err != nil {
@@ -258,7 +258,7 @@ func (o *rollout) healthOf(ctx context.Context, live *unstructured.Unstructured)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
 		return health.Health{}, err
 	}
-	return o.r.health().Of(ctx, typed.(client.Object))
+	return o.r.health.Of(ctx, typed.(client.Object))
 }
 
 // wait returns the failures that must be tried again: a conflict with another writer, an API server that failed. Failures that need a

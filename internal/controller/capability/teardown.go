@@ -15,8 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -26,118 +24,75 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// delete takes the capability down stage by stage and removes its finalizer when nothing is left.
-func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
-	key := client.ObjectKeyFromObject(c)
-	r.memories.stopApplying(c)
-	if !controllerutil.ContainsFinalizer(c, Finalizer) {
-		return reconcile.Result{}, nil
-	}
-	wait, was, err := r.approvals.pass(ctx, c, was)
-	if err != nil {
-		return r.retries.Failed(key, err)
-	}
-	if wait != nil {
-		return r.holdDeletion(ctx, c, was, wait)
-	}
-	return r.advanceDeletion(ctx, c, was)
-}
-
-// advanceDeletion removes the objects that can be removed now, and shows the remaining ones.
-func (r *Reconciler) advanceDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
-	observed, done, err := r.takeDown(ctx, c)
-	if err == nil && done {
-		err = r.recoveries.dropEndedRecord(ctx, c)
-	}
-	if err == nil && done {
-		return r.release(ctx, c, was)
-	}
-	r.statuses.report(c, observed, err)
-	after, werr := r.statuses.write(ctx, c, was, err)
-	if werr != nil {
-		return r.retries.Failed(client.ObjectKeyFromObject(c), werr)
-	}
-	if wait, ok := r.recoveries.untilNextLook(c, was); ok && err == nil && after == 0 {
-		return reconcile.Result{RequeueAfter: wait}, nil
-	}
-	return r.requeue(c, after, err)
-}
-
-// holdDeletion says that the deletion waits for its approval. It removes nothing, and the AWS objects stay as they were approved.
-func (r *Reconciler) holdDeletion(ctx context.Context, c, was *nexusv1.NexusAICapability, wait error) (reconcile.Result, error) {
-	status.Summarize(&c.Status.Conditions, status.Result{Err: wait, Generation: c.Generation, Now: r.Clock.Now()})
-	c.Status.Ready, c.Status.Message = false, status.Truncate(wait.Error(), 1024)
-	if err := r.statuses.patch(ctx, c, was); err != nil {
-		return r.retries.Failed(client.ObjectKeyFromObject(c), err)
-	}
-	return r.requeue(c, 0, wait)
-}
-
-// release removes the finalizer of a capability without any remaining object.
-func (r *Reconciler) release(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
-	key := client.ObjectKeyFromObject(c)
-	controllerutil.RemoveFinalizer(c, Finalizer)
-	if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
-		return r.retries.Failed(key, err)
-	}
-	r.retries.Drop(key)
-	return reconcile.Result{}, nil
+// teardown takes capabilities in deletion down, stage by stage.
+type teardown struct {
+	client     client.Client
+	live       client.Reader
+	applier    *apply.Applier
+	sources    pass.Sources
+	memories   *memories
+	health     health.Reader
+	pods       pods
+	stores     stores
+	remover    remover
+	recoveries recoveries
 }
 
 // takeDown deletes the first stage that has objects, and gives the reason for every object that is left.
-func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
+func (t teardown) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
 	observed := capability.Observed{Capability: c, States: map[string]capability.State{}}
-	declared, err := r.sources.Declared(ctx, c)
+	declared, err := t.sources.Declared(ctx, c)
 	if declared == nil {
 		return observed, false, err
 	}
 	observed.Facts, observed.Graph = declared.Facts, declared.Graph // only for telling: what goes is what exists
-	if err := r.noneLeftOut(c, observed.States); err != nil {
+	if err := t.noneLeftOut(c, observed.States); err != nil {
 		return observed, false, err
 	}
-	stages, err := r.sources.Ending(c).Stages(ctx)
+	stages, err := t.sources.Ending(c).Stages(ctx)
 	if err != nil {
 		return observed, false, err
 	}
 	for _, child := range slices.Concat(stages...) {
-		if observed.States[childID(c, child.Ref)], err = r.remainingState(ctx, child.Ref); err != nil {
+		if observed.States[childID(c, child.Ref)], err = t.remainingState(ctx, child.Ref); err != nil {
 			return observed, false, err
 		}
 	}
 	if len(stages) == 0 {
-		empty, err := r.nothingLeft(ctx, c)
+		empty, err := t.nothingLeft(ctx, c)
 		return observed, empty, err
 	}
-	keeps, err := r.keepsChildren(ctx, c, stages)
+	keeps, err := t.keepsChildren(ctx, c, stages)
 	switch {
 	case err != nil:
 		return observed, false, err
 	case keeps:
-		return observed, false, r.orphanChildren(ctx, c, stages)
+		return observed, false, t.orphanChildren(ctx, c, stages)
 	default:
-		return observed, false, r.removeNext(ctx, c, observed, stages)
+		return observed, false, t.removeNext(ctx, c, observed, stages)
 	}
 }
 
 // removeNext removes the first stage that has objects, and leaves the stores while the deletion can be undone. A change of the recovery is
 // only put into the status, which is written with the version that was read: a decision that an undo, or another operator, contradicted in
 // the meantime has no effect.
-func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
-	changed, err := r.recoveries.record(ctx, c, stages)
+func (t teardown) removeNext(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
+	changed, err := t.recoveries.record(ctx, c, stages)
 	if changed || err != nil {
 		return err
 	}
 	switch {
 	case c.Status.Recovery != nil && !capability.IsWaiting(c):
-		if err := r.recoveries.updateRecord(ctx, c); err != nil {
+		if err := t.recoveries.updateRecord(ctx, c); err != nil {
 			return err
 		}
 	case capability.IsWaiting(c):
-		if err := r.recoveries.markStores(ctx, c, stages); err != nil {
+		if err := t.recoveries.markStores(ctx, c, stages); err != nil {
 			return err
 		}
 		stages = slices.DeleteFunc(stages, func(s []apply.Child) bool { return capability.IsKeptForRecovery(s[0].Kind.Kind, s[0].Name) })
@@ -145,7 +100,7 @@ func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapabilit
 	if len(stages) == 0 {
 		return nil
 	}
-	return r.removeStage(ctx, capability.KeepingAll(c), o, stages)
+	return t.removeStage(ctx, capability.KeepingAll(c), o, stages)
 }
 
 // keepsChildren reports whether the user asked to keep the objects (kubectl delete --cascade=orphan). The
@@ -154,18 +109,18 @@ func (r *Reconciler) removeNext(ctx context.Context, c *nexusv1.NexusAICapabilit
 // garbage collector, so that a reference counts only once the API server itself shows it. A write of ours that was under way
 // may have restored some references, and a person may have removed one: most of the objects decide, once in a deletion that has not,
 // or no longer, the finalizer.
-func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
+func (t teardown) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
 	if slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, nil
 	}
-	if r.memories.isDoomed(c) {
+	if t.memories.isDoomed(c) {
 		return false, nil
 	}
 	home := slices.DeleteFunc(slices.Concat(stages...), func(child apply.Child) bool { return child.Namespace != c.Namespace })
 	slices.SortStableFunc(home, compareControlled) // what the cache shows as cut needs no question
 	cut, controlled := 0, 0
 	for _, child := range home {
-		still, err := r.isControlled(ctx, c, child)
+		still, err := t.isControlled(ctx, c, child)
 		switch {
 		case apierrors.IsNotFound(err): // gone by now: it proves nothing
 		case err != nil:
@@ -182,7 +137,7 @@ func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapabi
 	if cut > controlled {
 		return true, nil
 	}
-	r.memories.doom(c)
+	t.memories.doom(c)
 	return false, nil
 }
 
@@ -193,26 +148,26 @@ func compareControlled(a, b apply.Child) int {
 }
 
 // isControlled reports whether a child has the owner reference, by the API server where the cache shows one.
-func (r *Reconciler) isControlled(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (bool, error) {
+func (t teardown) isControlled(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (bool, error) {
 	if !child.Controlled {
 		return false, nil
 	}
 	live := &metav1.PartialObjectMetadata{}
 	live.SetGroupVersionKind(child.Kind)
-	err := r.Live.Get(ctx, client.ObjectKey{Namespace: child.Namespace, Name: child.Name}, live)
+	err := t.live.Get(ctx, client.ObjectKey{Namespace: child.Namespace, Name: child.Name}, live)
 	return err == nil && metav1.IsControlledBy(live, c), err
 }
 
 // orphanChildren takes our marks off every child. The child stays and, in AWS, is still kept as declared. Children that the garbage
 // collector cannot reach come first. Children that lost their owner reference to the garbage collector come last: they prove until the end
 // that the user asked for orphaning.
-func (r *Reconciler) orphanChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+func (t teardown) orphanChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
 	all := slices.Concat(stages...)
 	slices.SortStableFunc(all, func(a, b apply.Child) int {
 		return cmp.Or(cmp.Compare(deletionDistance(a, c), deletionDistance(b, c)), compareControlled(b, a))
 	})
 	for _, child := range all {
-		if err := r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), child.Ref); err != nil {
+		if err := t.applier.Orphan(ctx, capabilityfacts.OwnerOf(c), child.Ref); err != nil {
 			return err
 		}
 	}
@@ -228,20 +183,20 @@ func deletionDistance(child apply.Child, c *nexusv1.NexusAICapability) int {
 
 // removeStage deletes the first stage. Before, every AWS child gets the fields that its deletion depends on: they may be edited right
 // before the deletion, and while it waits for a bucket to be emptied. No other field of the spec reaches a child any more.
-func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
+func (t teardown) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
 	for _, child := range slices.Concat(stages...) {
-		if err := r.prepareDeletion(ctx, c, child); err != nil {
+		if err := t.prepareDeletion(ctx, c, child); err != nil {
 			return err
 		}
 	}
-	ps := r.sources.Ending(c)
+	ps := t.sources.Ending(c)
 	if first := stages[0][0]; first.Kind.Group == intentv1alpha1.GroupName && ps.End(first).Verb == pass.Delete {
-		if wait, err := r.keepBindingsWhilePodsRemain(ctx, c, o, stages[0]); wait || err != nil {
+		if wait, err := t.keepBindingsWhilePodsRemain(ctx, c, o, stages[0]); wait || err != nil {
 			return err
 		}
 	}
 	for _, child := range unusedIn(c, stages[0]) {
-		if err := r.remover.remove(ctx, c, ps.End(child)); err != nil {
+		if err := t.remover.remove(ctx, c, ps.End(child)); err != nil {
 			return err
 		}
 	}
@@ -260,40 +215,40 @@ func unusedIn(c *nexusv1.NexusAICapability, stage []apply.Child) []apply.Child {
 }
 
 // prepareDeletion gives an AWS child the fields that its deletion depends on.
-func (r *Reconciler) prepareDeletion(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
+func (t teardown) prepareDeletion(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
 	if child.Kind.Group != v1alpha1.GroupName {
 		return nil
 	}
-	if err := r.restoreReference(ctx, c, child); err != nil || child.Kind.Kind == "AWSProvider" {
+	if err := t.restoreReference(ctx, c, child); err != nil || child.Kind.Kind == "AWSProvider" {
 		return err
 	}
-	return r.stores.updateDoomed(ctx, c, child.Ref)
+	return t.stores.updateDoomed(ctx, c, child.Ref)
 }
 
 // restoreReference makes an AWS child the capability's again where a person removed its owner reference: a provider with the
 // operator's own identity serves only objects with the same owner, and their deletion would never end.
-func (r *Reconciler) restoreReference(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
+func (t teardown) restoreReference(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
 	if child.Controlled {
 		return nil
 	}
 	live := &nexusv1.NexusAICapability{}
-	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live); err != nil {
+	if err := t.live.Get(ctx, client.ObjectKeyFromObject(c), live); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	if slices.Contains(live.Finalizers, metav1.FinalizerOrphanDependents) {
 		return nil // the garbage collector removed it, for a deletion that the cache does not show yet
 	}
-	return r.Applier.Refer(ctx, capabilityfacts.OwnerOf(c), child.Ref)
+	return t.applier.Refer(ctx, capabilityfacts.OwnerOf(c), child.Ref)
 }
 
 // nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
-func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
+func (t teardown) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
 	for _, stage := range capability.DeletionOrder {
-		for _, k := range r.Facts.Served(stage.Kinds) {
+		for _, k := range t.sources.Settings.Served(stage.Kinds) {
 			if !capability.MayHaveMade(c, k.Kind) {
 				continue
 			}
-			if left, err := r.anyLeft(ctx, c, k); left || err != nil {
+			if left, err := t.anyLeft(ctx, c, k); left || err != nil {
 				return false, err
 			}
 		}
@@ -303,9 +258,9 @@ func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapabili
 
 // anyLeft reports whether an object of a kind carries the capability's label in one of the capability's namespaces. In
 // other namespaces other people may put the label on their objects.
-func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, k schema.GroupVersionKind) (bool, error) {
+func (t teardown) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, k schema.GroupVersionKind) (bool, error) {
 	for _, ns := range capabilityfacts.NamespacesOf(c) {
-		list, err := r.newList(k)
+		list, err := t.newList(k)
 		if err != nil {
 			return false, err
 		}
@@ -313,7 +268,7 @@ func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, 
 		if k.Kind == "Namespace" {
 			in[0] = client.MatchingFields{"metadata.name": ns}
 		}
-		err = r.Live.List(ctx, list, in...)
+		err = t.live.List(ctx, list, in...)
 		if meta.IsNoMatchError(err) && capability.IsGatewayKind(k) {
 			return false, nil
 		}
@@ -328,14 +283,14 @@ func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, 
 }
 
 // newList returns an empty list of a kind.
-func (r *Reconciler) newList(k schema.GroupVersionKind) (client.ObjectList, error) {
+func (t teardown) newList(k schema.GroupVersionKind) (client.ObjectList, error) {
 	k.Kind += "List"
 	if capability.IsGatewayKind(k) {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(k)
 		return list, nil
 	}
-	o, err := r.Client.Scheme().New(k)
+	o, err := t.client.Scheme().New(k)
 	if err != nil {
 		return nil, err
 	}
@@ -347,25 +302,25 @@ func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
 }
 
 // remainingState says why a child in deletion is still there, in its own words.
-func (r *Reconciler) remainingState(ctx context.Context, ref apply.Ref) (capability.State, error) {
+func (t teardown) remainingState(ctx context.Context, ref apply.Ref) (capability.State, error) {
 	s := capability.State{Applied: true, Reason: status.ReasonDeleting, Message: "is being deleted"}
 	if capability.IsGatewayKind(ref.Kind) {
 		return s, nil // its controller holds it by a finalizer until the load balancer is gone
 	}
-	o, err := r.Client.Scheme().New(ref.Kind)
+	o, err := t.client.Scheme().New(ref.Kind)
 	if err != nil {
 		return s, err
 	}
 	obj := o.(client.Object)
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
+	if err := t.client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
 		return s, client.IgnoreNotFound(err)
 	}
 	if _, ok := obj.(*intentv1alpha1.SecurityIntentBinding); ok {
 		return s, nil // whether it is in force is no longer the question
 	}
-	h, err := r.health().Of(ctx, obj)
+	h, err := t.health.Of(ctx, obj)
 	if i, ok := obj.(*networkingv1.Ingress); ok && err == nil {
-		h, err = r.health().OfIngressInDeletion(ctx, i)
+		h, err = t.health.OfIngressInDeletion(ctx, i)
 	}
 	if err == nil && h.Reason != "" && !h.Ready {
 		s.Reason, s.Message, s.Stalled = h.Reason, h.Message, h.Stalled

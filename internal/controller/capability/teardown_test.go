@@ -78,7 +78,7 @@ func TestDelete_GoesStageByStageAndLeavesNothing(t *testing.T) {
 		t.Errorf("the stages are deleted in the order %v", got)
 	}
 	for _, kind := range awsKinds {
-		if left, err := b.anyLeft(t.Context(), c, v1alpha1.GroupVersion.WithKind(kind)); left || err != nil {
+		if left, err := b.teardown.anyLeft(t.Context(), c, v1alpha1.GroupVersion.WithKind(kind)); left || err != nil {
 			t.Errorf("%s is left: %v, %v", kind, left, err)
 		}
 	}
@@ -342,7 +342,7 @@ func TestRemainingState_OfAnIngressNobodyReleases(t *testing.T) {
 	i.Spec.DefaultBackend = &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "app", Port: networkingv1.ServiceBackendPort{Number: 80}}}
 	b.create(i)
 	ref := apply.Ref{Kind: networkingv1.SchemeGroupVersion.WithKind("Ingress"), Namespace: b.ns, Name: "app"}
-	look := func() (capability.State, error) { return b.remainingState(t.Context(), ref) }
+	look := func() (capability.State, error) { return b.teardown.remainingState(t.Context(), ref) }
 	if s, err := look(); err != nil || s.Stalled || s.Reason != status.ReasonDeleting {
 		t.Errorf("before its deletion: %+v, %v", s, err)
 	}

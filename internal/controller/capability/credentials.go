@@ -80,7 +80,9 @@ func (p pods) planReplacements(ctx context.Context, c *nexusv1.NexusAICapability
 }
 
 // credentialsOf sorts the pods of the Deployments that are rolled out and have pods without credentials, by the name of the Deployment.
-func (p pods) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) (map[string]capability.CredentialPods, error) {
+func (p pods) credentialsOf(
+	ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed,
+) (map[string]capability.CredentialPods, error) {
 	out := map[string]capability.CredentialPods{}
 	for _, n := range o.Graph.Nodes() {
 		if n.Object.GetKind() != "Deployment" || !o.States[n.ID].Applied {
@@ -128,17 +130,20 @@ func (p pods) evict(ctx context.Context, c *nexusv1.NexusAICapability, chosen []
 		if p.memories.isEvicted(c, r.UID) {
 			continue
 		}
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: r.Name, UID: types.UID(r.UID)}}
+		namespace := capability.NamesOf(c).WorkloadNamespace()
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: r.Name, UID: types.UID(r.UID)}}
 		err := p.client.SubResource("eviction").Create(ctx, pod, evictionOf(c, r))
 		switch {
 		case err == nil:
 			p.memories.markEvicted(c, r.UID)
-			p.events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", r.Name, r.Deployment))
+			p.events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict",
+				fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", r.Name, r.Deployment))
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
 		case apierrors.IsTooManyRequests(err):
 			refused.budget = "a PodDisruptionBudget does not allow to evict pod " + r.Name + " yet; where it never will, delete the pod"
 		case apierrors.IsForbidden(err):
-			refused.forbidden = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + r.Name + ": " + err.Error()
+			refused.forbidden = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " +
+				r.Name + ": " + err.Error()
 		default:
 			return fmt.Errorf("evicting pod %s: %w", r.Name, err)
 		}

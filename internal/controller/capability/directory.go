@@ -46,9 +46,8 @@ func (d directory) usersOf(ctx context.Context, p client.Object) []reconcile.Req
 }
 
 func (d directory) rivals(ctx context.Context, o client.Object) []reconcile.Request {
-	return slices.DeleteFunc(d.of(ctx, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(o)[0]}), func(req reconcile.Request) bool {
-		return req.NamespacedName == client.ObjectKeyFromObject(o)
-	})
+	all := d.of(ctx, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(o)[0]})
+	return slices.DeleteFunc(all, func(req reconcile.Request) bool { return req.NamespacedName == client.ObjectKeyFromObject(o) })
 }
 
 // hostedIn maps a hosted zone to the capabilities that wait for its ID.
@@ -68,7 +67,9 @@ func (d directory) of(ctx context.Context, selected ...client.ListOption) []reco
 	return d.where(ctx, func(*nexusv1.NexusAICapability) bool { return true }, selected...)
 }
 
-func (d directory) where(ctx context.Context, keep func(*nexusv1.NexusAICapability) bool, selected ...client.ListOption) []reconcile.Request {
+func (d directory) where(
+	ctx context.Context, keep func(*nexusv1.NexusAICapability) bool, selected ...client.ListOption,
+) []reconcile.Request {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := d.client.List(ctx, list, selected...); err != nil {
 		return nil // capabilities that are not ready are looked at again in any case

@@ -96,7 +96,9 @@ func (a approvals) await(ctx context.Context, c, was *nexusv1.NexusAICapability)
 }
 
 // record writes that the capability is approved as it is declared now.
-func (a approvals) record(ctx context.Context, c, was *nexusv1.NexusAICapability, hash string, deletes []string) (wait error, _ *nexusv1.NexusAICapability, err error) {
+func (a approvals) record(
+	ctx context.Context, c, was *nexusv1.NexusAICapability, hash string, deletes []string,
+) (wait error, _ *nexusv1.NexusAICapability, err error) {
 	if err := capability.Approve(c, hash, deletes); err != nil {
 		return nil, was, err
 	}

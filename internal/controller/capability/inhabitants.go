@@ -111,7 +111,9 @@ func isOwn(c *nexusv1.NexusAICapability, o client.Object) bool {
 }
 
 // countObjects has a ResourceQuota without limits count the objects in a namespace, of all kinds.
-func (r remover) countObjects(ctx context.Context, c *nexusv1.NexusAICapability, namespace string, kinds []inhabitants.Kind) (*corev1.ResourceQuota, error) {
+func (r remover) countObjects(
+	ctx context.Context, c *nexusv1.NexusAICapability, namespace string, kinds []inhabitants.Kind,
+) (*corev1.ResourceQuota, error) {
 	q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: capability.NamesOf(c).Inhabitants()}}
 	q.Spec.Hard = inhabitants.Limits(kinds)
 	m, err := toManifest(r.scheme, q)
@@ -126,7 +128,9 @@ func (r remover) countObjects(ctx context.Context, c *nexusv1.NexusAICapability,
 }
 
 // waitForDependents returns an error while counted objects may be dependents of the capability's workloads.
-func (r remover) waitForDependents(ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind) error {
+func (r remover) waitForDependents(
+	ctx context.Context, c *nexusv1.NexusAICapability, q *corev1.ResourceQuota, counted []inhabitants.Kind,
+) error {
 	pod, err := r.pods.thatRemain(ctx, c)
 	if err != nil {
 		return err

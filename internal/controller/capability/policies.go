@@ -11,7 +11,9 @@ import (
 )
 
 // keepBindingsWhilePodsRemain reports whether bindings that are to go must stay a little longer, and tells why.
-func (t teardown) keepBindingsWhilePodsRemain(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, bindings []apply.Child) (bool, error) {
+func (t teardown) keepBindingsWhilePodsRemain(
+	ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, bindings []apply.Child,
+) (bool, error) {
 	pod, err := t.pods.thatRemain(ctx, c)
 	if pod == "" || err != nil {
 		return false, err

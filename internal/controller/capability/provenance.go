@@ -54,7 +54,8 @@ func (r *Reconciler) capabilityInForce(ctx context.Context, obj client.Object) (
 	return capability.InForce(declared)
 }
 
-// wholeCapabilityOf returns the capability that controls an object, from the API server where the cache lacks its contents; nil when none does.
+// wholeCapabilityOf returns the capability that controls an object, from the API server where the cache lacks its contents; nil when none
+// does.
 func (r *Reconciler) wholeCapabilityOf(ctx context.Context, obj client.Object) (*nexusv1.NexusAICapability, error) {
 	c, err := r.CapabilityOf(ctx, obj)
 	if c == nil || err != nil {

@@ -105,7 +105,9 @@ func (p pruner) surplusChildren(ctx context.Context, ps *pass.Pass, o capability
 }
 
 // pruneChild deletes a child and returns why its deletion is held, if it is, or the store that is kept for a time.
-func (p pruner) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act) (held string, dropped *nexusv1.DroppedStore, err error) {
+func (p pruner) pruneChild(
+	ctx context.Context, c *nexusv1.NexusAICapability, act pass.Act,
+) (held string, dropped *nexusv1.DroppedStore, err error) {
 	child := act.Child
 	if isResource(child.Ref) {
 		if err := p.stores.updateDoomed(ctx, c, child.Ref); err != nil {

@@ -152,13 +152,16 @@ func (r recoveries) report(c *nexusv1.NexusAICapability, next *nexusv1.RecoveryS
 	until := next.Until.UTC().Format(time.RFC3339)
 	switch next.State {
 	case nexusv1.RecoveryWaiting:
-		r.events.Normal(c, status.ReasonRecoverable, "Delete", "stores and secrets are kept until "+until+": nexusctl undo brings the capability back, nexusctl delete-now ends the wait")
+		r.events.Normal(c, status.ReasonRecoverable, "Delete",
+			"stores and secrets are kept until "+until+": nexusctl undo brings the capability back, nexusctl delete-now ends the wait")
 	case nexusv1.RecoveryRestoring:
 		r.events.Normal(c, status.ReasonRestoring, "Undo", "the AWS resources stay and are taken over by the next capability of this name")
 	case nexusv1.RecoveryReleased:
-		r.events.Warning(c, status.ReasonRecoverable, "Delete", "the namespace is being deleted: the AWS resources stay without their objects, and are taken over by the next capability of this name in a namespace of this name")
+		r.events.Warning(c, status.ReasonRecoverable, "Delete",
+			"the namespace is being deleted: the AWS resources stay without their objects, and are taken over by the next capability of this name in a namespace of this name")
 	case nexusv1.RecoveryEnded:
-		r.events.Normal(c, status.ReasonDeleting, "Delete", "the deletion can no longer be undone: stores and secrets are deleted as deletionPolicy says")
+		r.events.Normal(c, status.ReasonDeleting, "Delete",
+			"the deletion can no longer be undone: stores and secrets are deleted as deletionPolicy says")
 	}
 }
 
@@ -176,7 +179,9 @@ func (r recoveries) markStores(ctx context.Context, c *nexusv1.NexusAICapability
 		if obj == nil || obj.GetDeletionTimestamp() != nil || obj.GetAnnotations()[wellknown.AnnotationRecoverableUntil] != "" {
 			continue
 		}
-		err = r.stores.annotate(ctx, obj, map[string]string{wellknown.AnnotationRecoverableUntil: until, wellknown.AnnotationReconcileAt: "recoverable until " + until})
+		err = r.stores.annotate(ctx, obj, map[string]string{
+			wellknown.AnnotationRecoverableUntil: until, wellknown.AnnotationReconcileAt: "recoverable until " + until,
+		})
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("marking %s as recoverable: %w", child.Ref, err)
 		}

@@ -42,7 +42,8 @@ func (r remover) remove(ctx context.Context, c *nexusv1.NexusAICapability, act p
 			return err
 		}
 		if len(others) > 0 { // it has objects of others by now: it stays, and only our mark goes
-			r.events.Normal(c, status.ReasonInUse, "Delete", fmt.Sprintf("namespace %s stays: it holds objects that this capability did not create: %s", ref.Name, others))
+			r.events.Normal(c, status.ReasonInUse, "Delete",
+				fmt.Sprintf("namespace %s stays: it holds objects that this capability did not create: %s", ref.Name, others))
 			return r.applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 		}
 	}

@@ -52,11 +52,15 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 		b = b.Watches(o, r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability)))
 	}
 	// A named provider has no owner, and the capability that holds a name may go or turn out not to run.
-	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.directory.usersOf), builder.WithPredicates(predicate.Or(reconciler.ReadyChanged{}, reconciler.ProviderApplied{})))
-	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.directory.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
+	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.directory.usersOf),
+		builder.WithPredicates(predicate.Or(reconciler.ReadyChanged{}, reconciler.ProviderApplied{})))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.directory.rivals),
+		builder.WithPredicates(reconciler.ClaimChanged{}))
 	b = b.Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.directory.livingIn), builder.WithPredicates(gateMoved()))
-	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.directory.reached), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
-	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.directory.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.directory.reached),
+		builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.directory.boundTo),
+		builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	if r.Facts.Kinds.Serves("Route53HostedZone") {
 		b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.directory.hostedIn))
 	}

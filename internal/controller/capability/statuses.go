@@ -42,7 +42,8 @@ func (s statuses) report(c *nexusv1.NexusAICapability, observed capability.Obser
 	if wasObserved(err) {
 		c.Status.LastHandledReconcileAt = reconciler.RequestedAt(c)
 	}
-	if stall := meta.FindStatusCondition(c.Status.Conditions, status.Stall); stall != nil && stall.Status == metav1.ConditionTrue && !wasStalled {
+	stall := meta.FindStatusCondition(c.Status.Conditions, status.Stall)
+	if stall != nil && stall.Status == metav1.ConditionTrue && !wasStalled {
 		s.events.Warning(c, stall.Reason, "Reconcile", stall.Message)
 	}
 }
@@ -97,7 +98,9 @@ func (s statuses) pause(ctx context.Context, c, was *nexusv1.NexusAICapability) 
 	if meta.IsStatusConditionTrue(c.Status.Conditions, status.Paused) {
 		return nil
 	}
-	status.Set(&c.Status.Conditions, c.Generation, s.clock.Now(), metav1.Condition{Type: status.Paused, Status: metav1.ConditionTrue, Reason: status.ReasonPaused,
-		Message: "the capability and every object that it made are frozen, also their deletion; to resume, remove annotation " + wellknown.AnnotationPaused})
+	status.Set(&c.Status.Conditions, c.Generation, s.clock.Now(), metav1.Condition{
+		Type: status.Paused, Status: metav1.ConditionTrue, Reason: status.ReasonPaused,
+		Message: "the capability and every object that it made are frozen, also their deletion; to resume, remove annotation " +
+			wellknown.AnnotationPaused})
 	return client.IgnoreNotFound(s.patch(ctx, c, was))
 }

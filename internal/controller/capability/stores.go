@@ -71,7 +71,8 @@ func (s stores) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapability, 
 	if err != nil || obj == nil {
 		return err
 	}
-	if want := capability.DoomedChild(c, obj, ref.Kind.Kind, reconciler.MayDeleteData(c, obj.GetName())); !equality.Semantic.DeepEqual(want, obj) {
+	want := capability.DoomedChild(c, obj, ref.Kind.Kind, reconciler.MayDeleteData(c, obj.GetName()))
+	if !equality.Semantic.DeepEqual(want, obj) {
 		err = s.exact(ctx, want, obj)
 	}
 	if _, refused := status.AsStalled(err); err == nil || refused {
@@ -140,7 +141,8 @@ func takesData(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) bool {
 // isHeld reports whether the deletion of a store is held because its data would be lost.
 func isHeld(obj v1alpha1.Resource) bool {
 	ready := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.Ready)
-	return obj.GetDeletionTimestamp() != nil && ready != nil && (ready.Reason == status.ReasonDataWouldBeLost || ready.Reason == status.ReasonOwnedByCapability)
+	return obj.GetDeletionTimestamp() != nil && ready != nil &&
+		(ready.Reason == status.ReasonDataWouldBeLost || ready.Reason == status.ReasonOwnedByCapability)
 }
 
 func (s stores) holdsData(obj client.Object) bool {

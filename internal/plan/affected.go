@@ -22,21 +22,20 @@ import (
 // server or of AWS.
 const mostAffected = 500
 
-// affectedBindings plans bindings outside the plan if the plan changes their policies: bindings that name an edited intent, and bindings
+// affected plans bindings outside the plan if the plan changes their policies: bindings that name an edited intent, and bindings
 // that share the pods of a namespace. It returns the items of the changed bindings only. If it stops at the limit, the item of an edited
 // object has a note.
-func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, error) {
+func (bs *bindings) affected(ctx context.Context, found []Item) ([]Item, error) {
 	edited, cause := editedIntents(found)
-	if cause == nil || p.bindings == nil && len(edited) == 0 {
+	if cause == nil || bs.posture.intents == nil && len(edited) == 0 {
 		return nil, nil
 	}
-	s, err := p.posture(ctx)
-	if err != nil {
+	if err := bs.posture.gather(ctx); err != nil {
 		return nil, err
 	}
 	var out []Item
 	for planned := 0; ; {
-		next, err := p.nextAffected(ctx, s, edited)
+		next, err := bs.nextAffected(ctx, edited)
 		if len(next) == 0 || err != nil {
 			return out, err
 		}
@@ -45,7 +44,7 @@ func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, e
 				cause.addNote(fmt.Sprintf("more than %d bindings are affected, and the others are not in this plan", mostAffected))
 				return out, nil
 			}
-			items, err := p.affectedBinding(ctx, s, u)
+			items, err := bs.affectedOne(ctx, u)
 			if err != nil {
 				return nil, err
 			}
@@ -54,14 +53,14 @@ func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, e
 	}
 }
 
-// affectedBinding plans a binding that the plan does not have. It returns no items where nothing changes.
-func (p *Planner) affectedBinding(ctx context.Context, s *posture, u *unstructured.Unstructured) ([]Item, error) {
+// affectedOne plans a binding that the plan does not have. It returns no items where nothing changes.
+func (bs *bindings) affectedOne(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
 	it := itemOf(u, None)
-	follow, err := p.binding(ctx, &it, u)
+	follow, err := bs.plan(ctx, &it, u)
 	if err != nil {
 		return nil, err
 	}
-	s.planned[keyOf(it.Kind, it.Namespace, it.Name)] = true // also where it waits
+	bs.posture.planned[keyOf(it.Kind, it.Namespace, it.Name)] = true // also where it waits
 	follow = slices.DeleteFunc(follow, func(f Item) bool { return !f.Changes() })
 	if len(follow) == 0 {
 		return nil, nil
@@ -69,7 +68,8 @@ func (p *Planner) affectedBinding(ctx context.Context, s *posture, u *unstructur
 	return append([]Item{it}, follow...), nil
 }
 
-// editedIntents are the SecurityIntents that a plan changes. Cause is the first object of the security intents that it changes; nil for none.
+// editedIntents are the SecurityIntents that a plan changes. Cause is the first object of the security intents that it changes; nil for
+// none.
 func editedIntents(found []Item) (edited map[string]bool, cause *Item) {
 	edited = map[string]bool{}
 	for i := range found {
@@ -88,22 +88,22 @@ func editedIntents(found []Item) (edited map[string]bool, cause *Item) {
 }
 
 // nextAffected returns the bindings that are affected and not planned yet. To plan them may affect others.
-func (p *Planner) nextAffected(ctx context.Context, s *posture, edited map[string]bool) ([]*unstructured.Unstructured, error) {
+func (bs *bindings) nextAffected(ctx context.Context, edited map[string]bool) ([]*unstructured.Unstructured, error) {
 	namespaces := []string{metav1.NamespaceAll}
 	if len(edited) == 0 {
-		namespaces = slices.Sorted(maps.Keys(s.divisions))
+		namespaces = slices.Sorted(maps.Keys(bs.posture.divisions))
 	}
 	var out []*unstructured.Unstructured
 	seen := map[string]bool{}
 	for _, namespace := range namespaces {
-		bindings, err := p.bindingsIn(ctx, namespace)
+		bindings, err := bs.posture.bindingsIn(ctx, namespace)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range bindings {
 			b := intentfacts.BindingOf(o)
 			key := keyOf(b.Kind, b.Namespace, b.Name)
-			if o.GetDeletionTimestamp() != nil || seen[key] || !s.isAffected(b, edited) {
+			if o.GetDeletionTimestamp() != nil || seen[key] || !bs.posture.isAffected(b, edited) {
 				continue
 			}
 			u, err := toManifest(o)

@@ -18,12 +18,23 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
+
+// bindings plans the policies of security intents and the engines' objects that enforce them.
+type bindings struct {
+	ahead   ahead
+	schemas *crdschema.Schemas
+	engines []intentfacts.Engine
+	posture *posture
+	// operatorNamespace is never used for objects of owners elsewhere.
+	operatorNamespace string
+}
 
 // unknownUID is the prefix of the text in place of a UID that the API server has not yet given to an owner. No object carries such a UID.
 const unknownUID = "known-after-create"
@@ -38,7 +49,7 @@ func futureUID(u *unstructured.Unstructured) types.UID {
 func isFuture(uid types.UID) bool { return strings.HasPrefix(string(uid), unknownUID) }
 
 // intention plans the effects of an object of the security intents.
-func (p *Planner) intention(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+func (bs *bindings) intention(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
 	switch u.GetKind() {
 	case "SecurityIntent":
 		si := &intentv1alpha1.SecurityIntent{}
@@ -47,15 +58,15 @@ func (p *Planner) intention(ctx context.Context, it *Item, u *unstructured.Unstr
 		}
 		return nil, problemOf(it, intent.CheckIntent(si))
 	case intent.KindBinding, intent.KindClusterBinding:
-		return p.binding(ctx, it, u)
+		return bs.plan(ctx, it, u)
 	default: // policies, which the operator makes
 		return nil, nil
 	}
 }
 
-// binding plans the policies of a binding, and the engines' objects that enforce them.
-func (p *Planner) binding(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
-	out, err := p.policies(ctx, u)
+// plan plans the policies of a binding, and the engines' objects that enforce them.
+func (bs *bindings) plan(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+	out, err := bs.policies(ctx, u)
 	if apierrors.IsForbidden(err) {
 		err = &status.Waiting{For: "the right to read what the policies depend on: " + err.Error()}
 	}
@@ -72,33 +83,33 @@ func bindingOf(u *unstructured.Unstructured) (client.Object, error) {
 }
 
 // policies plans the policies of a binding. The items are valid even if an error reports that the binding waits or is wrong.
-func (p *Planner) policies(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
+func (bs *bindings) policies(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
 	obj, err := bindingOf(u)
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.posture(ctx)
-	if err != nil {
+	s := bs.posture
+	if err := s.gather(ctx); err != nil {
 		return nil, err
 	}
 	s.planned[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
 	var namespaces []intent.Namespace
 	if u.GetKind() == intent.KindClusterBinding {
-		if namespaces, err = p.namespaces(ctx); err != nil {
+		if namespaces, err = s.namespaces(ctx); err != nil {
 			return nil, err
 		}
 	}
-	b := pass.Bind(obj, s.intents, namespaces, p.Operator.Intents.OperatorNamespace)
+	b := pass.Bind(obj, s.intents, namespaces, s.settings.OperatorNamespace)
 	b.Owner.UID = cmp.Or(b.Owner.UID, futureUID(u))
 	var out []Item
 	for _, policy := range b.Policies {
-		items, err := p.policy(ctx, b.Owner, policy)
+		items, err := bs.policy(ctx, b.Owner, policy)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, items...)
 	}
-	surplus, err := p.surplusPolicies(ctx, b)
+	surplus, err := bs.surplusPolicies(ctx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -106,27 +117,28 @@ func (p *Planner) policies(ctx context.Context, u *unstructured.Unstructured) ([
 }
 
 // policy plans one policy of a binding and the engines' objects.
-func (p *Planner) policy(ctx context.Context, owner apply.Owner, policy intent.Policy) ([]Item, error) {
+func (bs *bindings) policy(ctx context.Context, owner apply.Owner, policy intent.Policy) ([]Item, error) {
 	m, err := intentfacts.ManifestOf(policy)
 	if err != nil {
 		return nil, err
 	}
-	it, live, err := p.derived(ctx, owner, m)
+	it, live, err := bs.derived(ctx, owner, m)
 	if err != nil || it.Problem != nil || it.Waits != "" {
 		return []Item{it}, err
 	}
 	if live == nil {
 		live = m
 	}
-	made, err := p.enforcing(ctx, policy, live)
+	made, err := bs.enforcing(ctx, policy, live)
 	return append([]Item{it}, made...), err
 }
 
 // derived plans the write of an object that a binding or a policy owns, and returns the object as it is.
-func (p *Planner) derived(ctx context.Context, owner apply.Owner, m *unstructured.Unstructured) (Item, *unstructured.Unstructured, error) {
+func (bs *bindings) derived(ctx context.Context, owner apply.Owner, m *unstructured.Unstructured) (Item, *unstructured.Unstructured,
+	error) {
 	it := itemOf(m, None)
 	it.Owner = nameOf(owner)
-	written, err := p.applier().Plan(ctx, owner, m)
+	written, err := bs.applier().Plan(ctx, owner, m)
 	if err != nil {
 		err = problemOf(&it, err)
 		return it, nil, err
@@ -148,25 +160,25 @@ func nameOf(owner apply.Owner) string {
 	return strings.TrimPrefix(owner.Namespace+"/"+owner.Name, "/")
 }
 
-func (p *Planner) applier() *apply.Applier {
-	return &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}
+func (bs *bindings) applier() *apply.Applier {
+	return &apply.Applier{Client: bs.ahead.now, Live: bs.ahead.now, OperatorNamespace: bs.operatorNamespace}
 }
 
 // enforcing plans the engines' objects that enforce a policy. The policy exists as live or is to be created.
-func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) ([]Item, error) {
-	facts, err := p.intentFacts(ctx, policy, live)
+func (bs *bindings) enforcing(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) ([]Item, error) {
+	facts, err := bs.posture.factsOf(ctx, policy, live)
 	if err != nil {
 		return nil, err
 	}
 	owner := intentfacts.OwnerOfDerived(live.GroupVersionKind(), live)
 	owner.UID = cmp.Or(owner.UID, futureUID(live))
-	known := &served{mapper: p.Client.RESTMapper()}
+	known := &served{mapper: bs.ahead.now.RESTMapper()}
 	var out []Item
 	var wanted []apply.Ref
 	var kinds []schema.GroupVersionKind
-	for _, e := range pass.Enforce(p.Engines, policy, facts, p.preferred(known)) {
+	for _, e := range pass.Enforce(bs.engines, policy, facts, bs.preferred(known)) {
 		for _, o := range e.Objects {
-			it, _, err := p.derived(ctx, owner, o)
+			it, _, err := bs.derived(ctx, owner, o)
 			if err != nil {
 				return nil, err
 			}
@@ -177,7 +189,7 @@ func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *uns
 		}
 		kinds = append(kinds, e.Kinds...)
 	}
-	surplus, err := p.enforcingSurplus(ctx, owner, kinds, wanted)
+	surplus, err := bs.enforcingSurplus(ctx, owner, kinds, wanted)
 	return append(out, surplus...), cmp.Or(err, known.err)
 }
 
@@ -192,20 +204,21 @@ func enforcementRisk(policy intent.Policy, o *unstructured.Unstructured) Risk {
 }
 
 // preferred knows of the engines' kinds which version is used.
-func (p *Planner) preferred(known *served) intent.Served {
+func (bs *bindings) preferred(known *served) intent.Served {
 	var kinds []schema.GroupVersionKind
-	for _, e := range p.Engines {
+	for _, e := range bs.engines {
 		kinds = append(kinds, e.Makes()...)
 	}
 	return intent.PreferredOnly(kinds, known.has)
 }
 
 // enforcingSurplus plans the removal of a policy's objects of some kinds that are not wanted.
-func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, kinds []schema.GroupVersionKind, wanted []apply.Ref) ([]Item, error) {
+func (bs *bindings) enforcingSurplus(ctx context.Context, owner apply.Owner, kinds []schema.GroupVersionKind, wanted []apply.Ref) ([]Item,
+	error) {
 	if isFuture(owner.UID) {
 		return nil, nil
 	}
-	children, err := p.applier().Children(ctx, owner, kinds)
+	children, err := bs.applier().Children(ctx, owner, kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -217,17 +230,17 @@ func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, kinds
 }
 
 // surplusPolicies plans the removal of the policies that a binding does not become any more, with the engines' objects.
-func (p *Planner) surplusPolicies(ctx context.Context, b pass.Bound) ([]Item, error) {
+func (bs *bindings) surplusPolicies(ctx context.Context, b pass.Bound) ([]Item, error) {
 	if isFuture(b.Owner.UID) {
 		return nil, nil
 	}
-	children, err := p.applier().Children(ctx, b.Owner, pass.PolicyKinds(b.Owner))
+	children, err := bs.applier().Children(ctx, b.Owner, pass.PolicyKinds(b.Owner))
 	if err != nil {
 		return nil, err
 	}
 	var out []Item
 	for _, c := range b.Surplus(children) {
-		objects, err := p.enforcedBy(ctx, c)
+		objects, err := bs.enforcedBy(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -237,18 +250,18 @@ func (p *Planner) surplusPolicies(ctx context.Context, b pass.Bound) ([]Item, er
 }
 
 // enforcedBy plans the removal of all objects of a policy.
-func (p *Planner) enforcedBy(ctx context.Context, policy apply.Child) ([]Item, error) {
-	known := &served{mapper: p.Client.RESTMapper()}
-	isServed := p.preferred(known)
+func (bs *bindings) enforcedBy(ctx context.Context, policy apply.Child) ([]Item, error) {
+	known := &served{mapper: bs.ahead.now.RESTMapper()}
+	isServed := bs.preferred(known)
 	var kinds []schema.GroupVersionKind
-	for _, e := range p.Engines {
+	for _, e := range bs.engines {
 		kinds = append(kinds, pass.ServedKinds(e, isServed)...)
 	}
 	if known.err != nil {
 		return nil, known.err
 	}
 	owner := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: policy.Namespace, Name: policy.Name, UID: policy.UID}}
-	return p.enforcingSurplus(ctx, intentfacts.OwnerOfDerived(policy.Kind, owner), kinds, nil)
+	return bs.enforcingSurplus(ctx, intentfacts.OwnerOfDerived(policy.Kind, owner), kinds, nil)
 }
 
 func removalOf(owner apply.Owner, ref apply.Ref, risk Risk) Item {
@@ -266,21 +279,21 @@ func objectOf(ref apply.Ref) *unstructured.Unstructured {
 	return u
 }
 
-// childPolicies plans the policies of a binding that a capability compiles to; none of any other child.
-func (p *Planner) childPolicies(ctx context.Context, n graph.Node, it *Item) ([]Item, error) {
+// ofChild plans the policies of a binding that a capability compiles to; none of any other child.
+func (bs *bindings) ofChild(ctx context.Context, n graph.Node, it *Item) ([]Item, error) {
 	if n.Object.GroupVersionKind() != intentv1alpha1.GroupVersion.WithKind(intent.KindBinding) || it.Problem != nil || it.Waits != "" {
 		return nil, nil
 	}
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(n.Object.GroupVersionKind())
-	err := p.Client.Get(ctx, client.ObjectKeyFromObject(n.Object), live)
+	err := bs.ahead.now.Get(ctx, client.ObjectKeyFromObject(n.Object), live)
 	if apierrors.IsNotFound(err) {
 		live, err = nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(n.Object), err)
 	}
-	next, err := p.nextForm(live, n.Object, it.Action == Update)
+	next, err := nextForm(bs.schemas, live, n.Object, it.Action == Update)
 	if err != nil {
 		return nil, err
 	}
@@ -288,15 +301,15 @@ func (p *Planner) childPolicies(ctx context.Context, n graph.Node, it *Item) ([]
 		it.Waits = reason
 		return nil, nil
 	}
-	return p.binding(ctx, it, next)
+	return bs.plan(ctx, it, next)
 }
 
-// removedPolicies plans the deletion of everything that a binding made, when the binding is to be deleted; nothing for children of other
+// removed plans the deletion of everything that a binding made, when the binding is to be deleted; nothing for children of other
 // kinds.
-func (p *Planner) removedPolicies(ctx context.Context, c apply.Child) ([]Item, error) {
+func (bs *bindings) removed(ctx context.Context, c apply.Child) ([]Item, error) {
 	if c.Kind.Group != intentv1alpha1.GroupName {
 		return nil, nil
 	}
 	binding := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}}
-	return p.surplusPolicies(ctx, pass.Bound{Owner: intentfacts.OwnerOfDerived(c.Kind, binding)})
+	return bs.surplusPolicies(ctx, pass.Bound{Owner: intentfacts.OwnerOfDerived(c.Kind, binding)})
 }

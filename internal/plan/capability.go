@@ -20,25 +20,39 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
-	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/pass"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// capabilities plans the children of capabilities.
+type capabilities struct {
+	kinds     entries
+	schemas   *crdschema.Schemas
+	operator  Operator
+	ahead     ahead
+	accounts  accounts
+	resources *resources
+	bindings  *bindings
+	// planned is that of Planner.
+	planned func(Item)
+}
+
 // sources returns the places that show a pass the cluster as it will be once the plan was carried out.
-func (p *Planner) sources() pass.Sources {
+func (cs *capabilities) sources() pass.Sources {
 	compile := func(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (*graph.Graph, error) {
 		g, err := capability.Compile(c, f)
 		if err != nil {
 			return nil, err
 		}
-		return g, capability.CheckResources(ctx, c, g, p.Schemas)
+		return g, capability.CheckResources(ctx, c, g, cs.schemas)
 	}
-	return pass.Sources{Settings: p.Operator.Settings, Applier: p.applier(), Namesakes: ahead{p.Client, p}.namesakes, Facts: p.facts, Compile: compile}
+	return pass.Sources{Settings: cs.operator.Settings, Applier: cs.bindings.applier(), Namesakes: cs.ahead.namesakes, Facts: cs.facts,
+		Compile: compile}
 }
 
 // controlled adds the reference that the write of an object of the capability's namespace adds: a generated provider serves the
@@ -50,8 +64,8 @@ func controlled(ps *pass.Pass, u *unstructured.Unstructured) *unstructured.Unstr
 	return u
 }
 
-// capability plans the children of a capability: those that it compiles to, and those that are to go.
-func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) ([]Item, error) {
+// plan plans the children of a capability: those that it compiles to, and those that are to go.
+func (cs *capabilities) plan(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) ([]Item, error) {
 	if c.Spec.Suspend {
 		it.Waits = "spec.suspend to be removed: nothing is done for a suspended capability"
 		return nil, nil
@@ -60,31 +74,31 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 		// The dry run says that it was created now; it will be younger than those that exist, of the same second too.
 		c.CreationTimestamp = metav1.NewTime(c.CreationTimestamp.Add(time.Second))
 	}
-	ps, err := p.sources().Begin(ctx, c)
+	ps, err := cs.sources().Begin(ctx, c)
 	if err != nil {
 		return nil, problemOf(it, err)
 	}
 	for _, n := range ps.Graph.Nodes() {
-		p.declare(controlled(ps, n.Object.DeepCopy()))
+		cs.ahead.declare(controlled(ps, n.Object.DeepCopy()))
 	}
 	var out []Item
 	for _, n := range ps.Graph.Nodes() {
-		child, err := p.child(ctx, ps, n)
+		child, err := cs.child(ctx, ps, n)
 		if err != nil {
 			return nil, err
 		}
 		child.object(capability.Objection(ps.Facts, c, n))
-		if p.Planned != nil {
-			p.Planned(child)
+		if cs.planned != nil {
+			cs.planned(child)
 		}
 		out = append(out, child)
-		follow, err := p.childPolicies(ctx, n, &out[len(out)-1])
+		follow, err := cs.bindings.ofChild(ctx, n, &out[len(out)-1])
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, follow...)
 	}
-	surplus, err := p.surplus(ctx, ps)
+	surplus, err := cs.surplus(ctx, ps)
 	return append(out, surplus...), err
 }
 
@@ -96,47 +110,37 @@ func (it *Item) object(against *status.Stalled) {
 }
 
 // facts returns the facts that the operator will have once it has made everything that the capability needs.
-func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
-	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: ahead{p.Client, p}, Live: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
+func (cs *capabilities) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
+	f, err := capabilityfacts.Gatherer{Settings: cs.operator.Settings, Client: cs.ahead, Live: cs.ahead.now, Scheme: cs.ahead.now.Scheme()}.
+		Gather(ctx, c)
 	if err != nil {
 		return f, err
 	}
-	if f.Account == "" && c.Spec.ProviderRef == nil && (p.Open != nil || p.Access != nil) {
-		session, err := p.futureSession(ctx, c, cmp.Or(f.ProviderRegion, c.Spec.Region, p.Operator.DefaultRegion))
+	if f.Account == "" && c.Spec.ProviderRef == nil && cs.accounts.areOpen() {
+		session, err := cs.accounts.futureSession(ctx, c, cmp.Or(f.ProviderRegion, c.Spec.Region, cs.operator.DefaultRegion))
 		if err != nil {
 			return f, err
 		}
 		f.Account, f.Partition = session.Account, session.Partition
 	}
-	disputed, err := p.disputed(ctx, c)
+	disputed, err := cs.disputed(ctx, c)
 	return capability.Expect(f, c, disputed), err
 }
 
-// futureSession is the session of the provider that the operator is yet to make for a capability. It leads where the operator's
-// own credentials lead, or those of the user.
-func (p *Planner) futureSession(ctx context.Context, c *nexusv1.NexusAICapability, region string) (*awsclient.Session, error) {
-	if p.Access == nil {
-		return p.open(ctx, region, "")
-	}
-	provider := &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: region}}
-	provider.Namespace, provider.Name = c.Namespace, capability.ProviderName(c)
-	return p.generated(ctx, provider, nil, true)
-}
-
 // disputed finds the children that claim an AWS resource of another owner.
-func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
+func (cs *capabilities) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
 	found := map[string]bool{}
 	for _, k := range capability.ProvingKinds(c) {
-		if !p.Operator.Kinds.Serves(k) {
+		if !cs.operator.Kinds.Serves(k) {
 			continue
 		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(k + "List"))
-		if err := p.Client.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
+		if err := cs.ahead.now.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
 			return nil, fmt.Errorf("listing %s objects: %w", k, err)
 		}
 		for i := range list.Items {
-			obj, err := toTyped(p.entry(k), &list.Items[i])
+			obj, err := toTyped(cs.kinds.entry(k), &list.Items[i])
 			if err != nil {
 				return nil, err
 			}
@@ -149,7 +153,7 @@ func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (f
 }
 
 // child plans one object of a capability.
-func (p *Planner) child(ctx context.Context, ps *pass.Pass, n graph.Node) (Item, error) {
+func (cs *capabilities) child(ctx context.Context, ps *pass.Pass, n graph.Node) (Item, error) {
 	it := itemOf(n.Object, None)
 	it.Owner = ps.Owner.Namespace + "/" + ps.Owner.Name
 	act := ps.Write(ctx, n)
@@ -160,17 +164,17 @@ func (p *Planner) child(ctx context.Context, ps *pass.Pass, n graph.Node) (Item,
 		it.record(act.Written)
 	}
 	it.Risk = riskOf(it)
-	if e := p.entry(it.Kind); e == nil || act.Ref.Kind.Group != v1alpha1.GroupName {
+	if e := cs.kinds.entry(it.Kind); e == nil || act.Ref.Kind.Group != v1alpha1.GroupName {
 		return it, nil
 	}
 	if it.Action == Create { // of the other objects, nexusctl render prints the content
 		it.Fields = slices.DeleteFunc(contentOf(n.Object), func(f Field) bool { return strings.HasPrefix(f.Path, "metadata.") })
 	}
-	next, err := p.nextForm(act.Written.Live, n.Object, it.Action == Update)
+	next, err := nextForm(cs.schemas, act.Written.Live, n.Object, it.Action == Update)
 	if err != nil {
 		return it, err
 	}
-	return it, p.resource(ctx, &it, controlled(ps, next), true)
+	return it, cs.resources.plan(ctx, &it, controlled(ps, next), true)
 }
 
 // record adds the planned write of its object to an item.
@@ -186,9 +190,9 @@ func (it *Item) record(written apply.Plan) {
 
 // nextForm returns an AWS child in its future form: the object that the capability compiles to, with the defaults of its kind and its
 // present metadata and status.
-func (p *Planner) nextForm(live, desired *unstructured.Unstructured, edited bool) (*unstructured.Unstructured, error) {
+func nextForm(schemas *crdschema.Schemas, live, desired *unstructured.Unstructured, edited bool) (*unstructured.Unstructured, error) {
 	next := desired.DeepCopy()
-	if err := p.Schemas.Default(next); err != nil {
+	if err := schemas.Default(next); err != nil {
 		return nil, err
 	}
 	if live == nil {
@@ -226,18 +230,18 @@ func riskOf(it Item) Risk {
 const podTemplate = "spec.template"
 
 // surplus plans the children that the capability no longer compiles to.
-func (p *Planner) surplus(ctx context.Context, ps *pass.Pass) ([]Item, error) {
+func (cs *capabilities) surplus(ctx context.Context, ps *pass.Pass) ([]Item, error) {
 	stages, err := ps.Stages(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []Item
 	for _, act := range ps.Surplus(stages) {
-		it, err := p.removal(ctx, ps, act)
+		it, err := cs.removal(ctx, ps, act)
 		if err != nil {
 			return nil, err
 		}
-		follow, err := p.removedPolicies(ctx, act.Child)
+		follow, err := cs.bindings.removed(ctx, act.Child)
 		if err != nil {
 			return nil, err
 		}
@@ -257,16 +261,16 @@ func (it *Item) leave(verb pass.Verb) {
 }
 
 // removal plans the end of a child.
-func (p *Planner) removal(ctx context.Context, ps *pass.Pass, act pass.Act) (Item, error) {
+func (cs *capabilities) removal(ctx context.Context, ps *pass.Pass, act pass.Act) (Item, error) {
 	child := act.Child
 	it := removalOf(ps.Owner, child.Ref, Disrupts)
 	it.leave(act.Verb)
-	if child.Kind.Group != v1alpha1.GroupName || p.entry(child.Kind.Kind) == nil {
+	if child.Kind.Group != v1alpha1.GroupName || cs.kinds.entry(child.Kind.Kind) == nil {
 		return it, nil
 	}
 	it.Risk = Safe // the item's AWS part has the risk for the resource
 	u := objectOf(child.Ref)
-	err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
+	err := cs.ahead.now.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
 		it.Action = None
 		return it, nil
@@ -274,17 +278,17 @@ func (p *Planner) removal(ctx context.Context, ps *pass.Pass, act pass.Act) (Ite
 	if err != nil {
 		return it, fmt.Errorf("reading %s: %w", child.Ref, err)
 	}
-	doomed, err := p.doomedChild(ps.Capability, u)
+	doomed, err := doomedChild(cs.kinds.entry(u.GetKind()), ps.Capability, u)
 	if err != nil {
 		return it, err
 	}
-	return it, p.resource(ctx, &it, doomed, true)
+	return it, cs.resources.plan(ctx, &it, doomed, true)
 }
 
 // doomedChild returns an AWS child as it is when its deletion begins: the capability's deletion policy, and its consent to the loss of
 // data, reach it before.
-func (p *Planner) doomedChild(c *nexusv1.NexusAICapability, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	live, err := toTyped(p.entry(u.GetKind()), u)
+func doomedChild(e engine.Entry, c *nexusv1.NexusAICapability, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live, err := toTyped(e, u)
 	if err != nil {
 		return nil, err
 	}
@@ -305,4 +309,20 @@ func (p *Planner) doomedChild(c *nexusv1.NexusAICapability, u *unstructured.Unst
 		doomed.SetAnnotations(annotations)
 	}
 	return doomed, nil
+}
+
+// removed plans the end of everything that a capability made.
+func (cs *capabilities) removed(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
+	c := &nexusv1.NexusAICapability{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+	}
+	items, err := cs.surplus(ctx, cs.sources().Ending(c))
+	for i := range items {
+		if items[i].Kind == "Namespace" && items[i].Action == Delete {
+			items[i].Note = "the namespace stays where it holds objects that the capability did not create"
+		}
+		items[i].keepFor(c, cs.operator.DeletionGrace)
+	}
+	return items, err
 }

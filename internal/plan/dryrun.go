@@ -15,10 +15,10 @@ import (
 
 // dryRun returns the object as `kubectl apply` would leave it: if kubectl's own record of the last manifest exists, fields that the
 // manifest no longer names are removed, as kubectl does; otherwise by server-side apply.
-func (p *Planner) dryRun(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	after, strict := manifest.DeepCopy(), client.WithFieldValidation(p.Client, metav1.FieldValidationStrict) // as kubectl does
+func (a admission) dryRun(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	after, strict := manifest.DeepCopy(), client.WithFieldValidation(a.now, metav1.FieldValidationStrict) // as kubectl does
 	if live == nil {
-		err := strict.Create(ctx, after, client.DryRunAll, client.FieldOwner(p.FieldManager))
+		err := strict.Create(ctx, after, client.DryRunAll, client.FieldOwner(a.fieldManager))
 		return after, err
 	}
 	if original, ok := live.GetAnnotations()[lastApplied]; ok {
@@ -27,9 +27,10 @@ func (p *Planner) dryRun(ctx context.Context, live, manifest *unstructured.Unstr
 			return nil, err
 		}
 		after = live.DeepCopy()
-		return after, strict.Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.DryRunAll, client.FieldOwner(p.FieldManager))
+		return after, strict.Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.DryRunAll, client.FieldOwner(a.fieldManager))
 	}
-	err := strict.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.DryRunAll, client.FieldOwner(p.FieldManager), client.ForceOwnership)
+	err := strict.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), client.DryRunAll, client.FieldOwner(a.fieldManager),
+		client.ForceOwnership)
 	return after, err
 }
 

@@ -29,7 +29,8 @@ func fieldsBetween(before, after *unstructured.Unstructured) []Field {
 // contentOf lists the declared fields of an object that is created, without its names and owners.
 func contentOf(u *unstructured.Unstructured) []Field {
 	o := unstructured.Unstructured{Object: declared(u)}
-	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "finalizers"}} {
+	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"},
+		{"metadata", "finalizers"}} {
 		unstructured.RemoveNestedField(o.Object, path...)
 	}
 	var out []Field

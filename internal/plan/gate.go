@@ -19,14 +19,21 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// gate holds changes until a person approves them.
+type gate struct {
+	now client.Reader
+	// patterns select the namespaces of Operator.PlanGate.
+	patterns []string
+}
+
 // isGated reports whether the operator makes changes of an object only after an approval. For those who may not read the namespace, the
 // object's condition tells.
-func (p *Planner) isGated(ctx context.Context, namespace string, conditions []metav1.Condition) (bool, error) {
-	if engine.IsGated(p.Operator.PlanGate, namespace) {
+func (g gate) isGated(ctx context.Context, namespace string, conditions []metav1.Condition) (bool, error) {
+	if engine.IsGated(g.patterns, namespace) {
 		return true, nil
 	}
 	ns := &corev1.Namespace{}
-	switch err := p.Client.Get(ctx, client.ObjectKey{Name: namespace}, ns); {
+	switch err := g.now.Get(ctx, client.ObjectKey{Name: namespace}, ns); {
 	case apierrors.IsForbidden(err):
 		return meta.FindStatusCondition(conditions, status.PlanApproved) != nil, nil
 	case client.IgnoreNotFound(err) != nil:
@@ -37,8 +44,8 @@ func (p *Planner) isGated(ctx context.Context, namespace string, conditions []me
 
 // awaitApproval adds to the item of a capability that its edit needs an approval. The hash is the operator's, which compiles the edit with
 // the present state of the cluster; a plan shows the future state.
-func (p *Planner) awaitApproval(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) error {
-	gated, err := p.isGated(ctx, c.Namespace, c.Status.Conditions)
+func (g gate) awaitApproval(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) error {
+	gated, err := g.isGated(ctx, c.Namespace, c.Status.Conditions)
 	if !gated || err != nil || capability.IsApproved(c) {
 		return err
 	}

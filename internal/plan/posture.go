@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -23,47 +24,54 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// posture is the state of the cluster after the plan. Bindings are resolved and translated in it.
+// posture is the security posture of the cluster after the plan, as far as the plan has needed it. Bindings are resolved and translated in
+// it.
 type posture struct {
+	ahead    ahead
+	engines  []intentfacts.Engine
+	settings intentfacts.Settings
+	// clock judges the age of assessments of TLS.
+	clock clock.PassiveClock
+
+	// intents holds the SecurityIntents; nil until they are gathered.
 	intents map[string]*intentv1alpha1.SecurityIntent
 	// divisions holds the facts of the namespaces that have planned policies that restrict the network.
 	divisions map[string]intent.Facts
-	// cluster holds the facts of the cluster once they were read.
-	cluster *intentfacts.Cluster
+	// known holds the facts of the cluster once they were read.
+	known *intentfacts.Cluster
 	// planned are the bindings that the plan has.
 	planned map[string]bool
 	// spaces are the namespaces that were read, each with itself if it exists or will.
 	spaces map[string][]intent.Namespace
 }
 
-// posture gathers the intents once a plan.
-func (p *Planner) posture(ctx context.Context) (*posture, error) {
-	if p.bindings != nil {
-		return p.bindings, nil
+// gather reads the intents once a plan.
+func (s *posture) gather(ctx context.Context) error {
+	if s.intents != nil {
+		return nil
 	}
 	list := &intentv1alpha1.SecurityIntentList{}
-	if err := (ahead{p.Client, p}).List(ctx, list); err != nil {
-		return nil, fmt.Errorf("listing SecurityIntents: %w", err)
+	if err := s.ahead.List(ctx, list); err != nil {
+		return fmt.Errorf("listing SecurityIntents: %w", err)
 	}
-	s := &posture{intents: map[string]*intentv1alpha1.SecurityIntent{}, divisions: map[string]intent.Facts{}, planned: map[string]bool{}, spaces: map[string][]intent.Namespace{}}
+	s.intents = map[string]*intentv1alpha1.SecurityIntent{}
 	for i := range list.Items {
 		s.intents[list.Items[i].Name] = &list.Items[i]
 	}
-	p.bindings = s
-	return s, nil
+	return nil
 }
 
 // namespaces lists the namespaces that a binding of the cluster may select, with those that the manifests create.
-func (p *Planner) namespaces(ctx context.Context) ([]intent.Namespace, error) {
+func (s *posture) namespaces(ctx context.Context) ([]intent.Namespace, error) {
 	list := &corev1.NamespaceList{}
-	if err := p.Client.List(ctx, list); err != nil {
+	if err := s.ahead.now.List(ctx, list); err != nil {
 		return nil, fmt.Errorf("listing namespaces: %w", err)
 	}
 	var out []intent.Namespace
 	for i := range list.Items {
 		out = append(out, namespaceOf(&list.Items[i]))
 	}
-	for _, u := range p.declaredOf(schema.GroupKind{Kind: "Namespace"}) {
+	for _, u := range s.ahead.declaredOf(schema.GroupKind{Kind: "Namespace"}) {
 		if !slices.ContainsFunc(out, func(ns intent.Namespace) bool { return ns.Name == u.GetName() }) {
 			out = append(out, namespaceOf(u))
 		}
@@ -76,10 +84,10 @@ func namespaceOf(o metav1.Object) intent.Namespace {
 }
 
 // only is one namespace, if it exists or will.
-func (p *Planner) only(ctx context.Context, name string) ([]intent.Namespace, error) {
+func (s *posture) only(ctx context.Context, name string) ([]intent.Namespace, error) {
 	ns := &corev1.Namespace{}
-	err := p.Client.Get(ctx, client.ObjectKey{Name: name}, ns)
-	u, declared := p.declared[keyOf("Namespace", "", name)]
+	err := s.ahead.now.Get(ctx, client.ObjectKey{Name: name}, ns)
+	u, declared := s.ahead.find("Namespace", "", name)
 	switch {
 	case err == nil:
 		return []intent.Namespace{namespaceOf(ns)}, nil
@@ -92,98 +100,99 @@ func (p *Planner) only(ctx context.Context, name string) ([]intent.Namespace, er
 	}
 }
 
-// intentFacts returns the facts for the translation of a policy. Live is the policy as it exists, or as it will be made.
-func (p *Planner) intentFacts(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) (intent.Facts, error) {
-	f, err := p.placeOf(ctx, policy)
+// factsOf returns the facts for the translation of a policy. Live is the policy as it exists, or as it will be made.
+func (s *posture) factsOf(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) (intent.Facts, error) {
+	f, err := s.placeOf(ctx, policy)
 	if err != nil {
 		return f, err
 	}
 	if intentfacts.UsesPatches(policy.Rules) {
-		if f.Patches, err = intentfacts.ReadPatches(ctx, p.Client, p.Operator.Intents.VirtualPatches); err != nil {
+		if f.Patches, err = intentfacts.ReadPatches(ctx, s.ahead.now, s.settings.VirtualPatches); err != nil {
 			return f, err
 		}
 	}
-	if intentfacts.AssessesTLS(p.Engines) {
-		f.TLS, err = intentfacts.Assessments{Client: p.Client, Live: p.Client, Image: p.Operator.Intents.TLSAssessorImage}.Read(ctx, policy, live, p.Clock.Now())
+	if intentfacts.AssessesTLS(s.engines) {
+		f.TLS, err = intentfacts.Assessments{Client: s.ahead.now, Live: s.ahead.now, Image: s.settings.TLSAssessorImage}.
+			Read(ctx, policy, live, s.clock.Now())
 	}
 	return f, err
 }
 
 // placeOf are the facts of the place that a policy is for: the cluster, a namespace, or a namespace with the other policies
 // that restrict the network there.
-func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Facts, error) {
-	s := p.Operator.Intents
-	f := intent.Facts{OperatorNamespace: s.OperatorNamespace, MeshRootNamespace: s.MeshRootNamespace, TrustDomain: s.TrustDomain}
+func (s *posture) placeOf(ctx context.Context, policy intent.Policy) (intent.Facts, error) {
+	f := intent.Facts{OperatorNamespace: s.settings.OperatorNamespace, MeshRootNamespace: s.settings.MeshRootNamespace,
+		TrustDomain: s.settings.TrustDomain}
 	if policy.Namespace == "" {
 		return f, nil
 	}
-	only, known := p.bindings.spaces[policy.Namespace]
+	only, known := s.spaces[policy.Namespace]
 	if !known {
 		var err error
-		if only, err = p.only(ctx, policy.Namespace); err != nil {
+		if only, err = s.only(ctx, policy.Namespace); err != nil {
 			return f, err
 		}
-		p.bindings.spaces[policy.Namespace] = only
+		s.spaces[policy.Namespace] = only
 	}
 	for _, ns := range only {
 		f.NamespaceLabels = ns.Labels
 	}
 	if policy.Restricts() == 0 {
-		cluster, err := p.cluster(ctx)
+		cluster, err := s.cluster(ctx)
 		cluster.AddTo(&f, policy.Namespace)
 		return f, err
 	}
-	if known, ok := p.bindings.divisions[policy.Namespace]; ok {
+	if known, ok := s.divisions[policy.Namespace]; ok {
 		return known, nil
 	}
-	f, err := p.divide(ctx, policy.Namespace, only, f)
+	f, err := s.divide(ctx, policy.Namespace, only, f)
 	if err == nil {
-		p.bindings.divisions[policy.Namespace] = f
+		s.divisions[policy.Namespace] = f
 	}
 	return f, err
 }
 
 // cluster reads the facts of the cluster once.
-func (p *Planner) cluster(ctx context.Context) (intentfacts.Cluster, error) {
-	if p.bindings.cluster == nil {
-		read, err := intentfacts.ReadCluster(ctx, p.Client, p.Operator.Intents)
+func (s *posture) cluster(ctx context.Context) (intentfacts.Cluster, error) {
+	if s.known == nil {
+		read, err := intentfacts.ReadCluster(ctx, s.ahead.now, s.settings)
 		if err != nil {
 			return read, err
 		}
-		p.bindings.cluster = &read
+		s.known = &read
 	}
-	return *p.bindings.cluster, nil
+	return *s.known, nil
 }
 
 // divide gathers the facts for the policies of a namespace that restrict the network, and divides the pods among them.
-func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
-	cluster, err := p.cluster(ctx)
+func (s *posture) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
+	cluster, err := s.cluster(ctx)
 	if err != nil {
 		return f, err
 	}
 	cluster.AddTo(&f, namespace)
-	if f.NetworkPolicies, err = p.foreignPolicies(ctx, namespace); err != nil {
+	if f.NetworkPolicies, err = s.foreignPolicies(ctx, namespace); err != nil {
 		return f, err
 	}
-	bindings, err := p.bindingsIn(ctx, namespace)
+	bindings, err := s.bindingsIn(ctx, namespace)
 	if err != nil {
 		return f, err
 	}
-	known := &served{mapper: p.Client.RESTMapper()}
-	if f.NamesHeld = intentfacts.HoldNames(p.Engines, f, known.has); known.err != nil {
+	known := &served{mapper: s.ahead.now.RESTMapper()}
+	if f.NamesHeld = intentfacts.HoldNames(s.engines, f, known.has); known.err != nil {
 		return f, known.err
 	}
-	declared := intentfacts.Declared{Intents: p.bindings.intents, Namespaces: only}
-	return intentfacts.Divide(p.Engines, bindings, declared, f, func(intent.Policy, client.Object) {}), nil
+	declared := intentfacts.Declared{Intents: s.intents, Namespaces: only}
+	return intentfacts.Divide(s.engines, bindings, declared, f, func(intent.Policy, client.Object) {}), nil
 }
 
 // foreignPolicies are the NetworkPolicies of a namespace that no intent made.
-func (p *Planner) foreignPolicies(ctx context.Context, namespace string) ([]networkingv1.NetworkPolicy, error) {
+func (s *posture) foreignPolicies(ctx context.Context, namespace string) ([]networkingv1.NetworkPolicy, error) {
 	list := &networkingv1.NetworkPolicyList{}
-	if err := p.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+	if err := s.ahead.now.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("listing NetworkPolicies: %w", err)
 	}
-	marks := sync.OnceValues(func() (map[string]bool, error) { return intentfacts.PolicyMarks(ctx, p.Client, namespace) })
+	marks := sync.OnceValues(func() (map[string]bool, error) { return intentfacts.PolicyMarks(ctx, s.ahead.now, namespace) })
 	var out []networkingv1.NetworkPolicy
 	for i := range list.Items {
 		mine, _, err := intentfacts.IsOfPolicy(&list.Items[i], marks)
@@ -198,7 +207,7 @@ func (p *Planner) foreignPolicies(ctx context.Context, namespace string) ([]netw
 }
 
 // bindingsIn lists the bindings of a namespace, or of every one, and those of the cluster, as they will be.
-func (p *Planner) bindingsIn(ctx context.Context, namespace string) ([]client.Object, error) {
+func (s *posture) bindingsIn(ctx context.Context, namespace string) ([]client.Object, error) {
 	var out []client.Object
 	lists := []client.ObjectList{&intentv1alpha1.SecurityIntentBindingList{}, &intentv1alpha1.ClusterSecurityIntentBindingList{}}
 	for i, list := range lists {
@@ -206,7 +215,7 @@ func (p *Planner) bindingsIn(ctx context.Context, namespace string) ([]client.Ob
 		if i == 0 {
 			in = append(in, client.InNamespace(namespace))
 		}
-		if err := (ahead{p.Client, p}).List(ctx, list, in...); err != nil {
+		if err := s.ahead.List(ctx, list, in...); err != nil {
 			return nil, fmt.Errorf("listing bindings of security intents: %w", err)
 		}
 		err := meta.EachListItem(list, func(o runtime.Object) error {

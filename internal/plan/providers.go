@@ -18,7 +18,7 @@ import (
 
 // affectedByProviders plans the objects that the plan does not have and that an edited AWSProvider changes, such as by other
 // defaultTags: capabilities that use it, and the AWS objects of no capability. It returns the items of those alone that change.
-func (p *Planner) affectedByProviders(ctx context.Context, found []Item) ([]Item, error) {
+func (d *draft) affectedByProviders(ctx context.Context, found []Item) ([]Item, error) {
 	planned := map[string]bool{}
 	for _, it := range found {
 		planned[keyOf(it.Kind, it.Namespace, it.Name)] = true
@@ -29,18 +29,19 @@ func (p *Planner) affectedByProviders(ctx context.Context, found []Item) ([]Item
 		if cause.Kind != "AWSProvider" || cause.Action != Update || cause.Problem != nil {
 			continue
 		}
-		users, leftOut, err := p.usersOf(ctx, cause.Namespace, cause.Name, planned)
+		users, leftOut, err := d.usersOf(ctx, cause.Namespace, cause.Name, planned)
 		if err != nil {
 			return nil, err
 		}
 		if leftOut > 0 {
-			cause.addNote(fmt.Sprintf("%d objects that use the provider are not in this plan, which has the first %d: plan them without the provider", leftOut, mostAffected))
+			cause.addNote(fmt.Sprintf("%d objects that use the provider are not in this plan, which has the first %d: plan them without the provider",
+				leftOut, mostAffected))
 		}
 		items := make([]Item, len(users))
 		for i, u := range users {
 			items[i] = itemOf(u, None)
 		}
-		affected, err := p.plan(ctx, items, users)
+		affected, err := d.plan(ctx, items, users)
 		if err != nil {
 			return nil, err
 		}
@@ -51,15 +52,16 @@ func (p *Planner) affectedByProviders(ctx context.Context, found []Item) ([]Item
 
 // usersOf returns the objects that use a provider and are not planned yet, and for those of a capability the capability: as many as a
 // plan has, and how many more there are.
-func (p *Planner) usersOf(ctx context.Context, namespace, provider string, planned map[string]bool) (out []*unstructured.Unstructured, leftOut int, err error) {
+func (d *draft) usersOf(ctx context.Context, namespace, provider string, planned map[string]bool) (
+	out []*unstructured.Unstructured, leftOut int, err error) {
 	kinds := []schema.GroupVersionKind{nexusv1.GroupVersion.WithKind("NexusAICapability")}
-	for _, e := range p.Kinds {
-		if p.Operator.Kinds.Serves(e.Name()) {
+	for _, e := range d.kinds {
+		if d.operator.Kinds.Serves(e.Name()) {
 			kinds = append(kinds, v1alpha1.GroupVersion.WithKind(e.Name()))
 		}
 	}
 	for _, gvk := range kinds {
-		err := p.eachOf(ctx, gvk, namespace, func(u *unstructured.Unstructured) {
+		err := eachOf(ctx, d.ahead.now, gvk, namespace, func(u *unstructured.Unstructured) {
 			switch {
 			case !refersTo(u, provider) || isOfCapability(u) || planned[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())]:
 			case len(out) < mostAffected:
@@ -79,11 +81,12 @@ func (p *Planner) usersOf(ctx context.Context, namespace, provider string, plann
 const pageSize = 250
 
 // eachOf calls do with each object of a kind in a namespace, its kind named.
-func (p *Planner) eachOf(ctx context.Context, gvk schema.GroupVersionKind, namespace string, do func(*unstructured.Unstructured)) error {
+func eachOf(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, namespace string,
+	do func(*unstructured.Unstructured)) error {
 	for next := ""; ; {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if err := p.Client.List(ctx, list, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
+		if err := c.List(ctx, list, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
 			return fmt.Errorf("listing %s objects: %w", gvk.Kind, err)
 		}
 		for i := range list.Items {
@@ -98,8 +101,9 @@ func (p *Planner) eachOf(ctx context.Context, gvk schema.GroupVersionKind, names
 }
 
 // listed returns the objects of a kind in a namespace, their kind named.
-func (p *Planner) listed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (out []*unstructured.Unstructured, err error) {
-	err = p.eachOf(ctx, gvk, namespace, func(u *unstructured.Unstructured) { out = append(out, u) })
+func listed(ctx context.Context, c client.Reader, gvk schema.GroupVersionKind, namespace string) (out []*unstructured.Unstructured,
+	err error) {
+	err = eachOf(ctx, c, gvk, namespace, func(u *unstructured.Unstructured) { out = append(out, u) })
 	return out, err
 }
 

@@ -47,9 +47,6 @@ type place struct {
 }
 
 func newBatched(c client.Client, engines []intentfacts.Engine) *batched {
-	if b, ok := c.(*batched); ok {
-		c = b.Client
-	}
 	b := &batched{Client: c, kinds: map[schema.GroupVersionKind]bool{}, asked: map[place]int{}, kept: map[place]map[string]client.Object{}}
 	for _, k := range intentfacts.PolicyKinds {
 		b.kinds[k] = true
@@ -134,7 +131,8 @@ func isMetadata(o runtime.Object) bool {
 func (b *batched) load(ctx context.Context, at place) map[string]client.Object {
 	list := b.newList(at)
 	out := map[string]client.Object{}
-	if err := b.Client.List(ctx, list, client.InNamespace(at.namespace), client.Limit(mostKept)); err != nil || meta.LenList(list) >= mostKept {
+	if err := b.Client.List(ctx, list, client.InNamespace(at.namespace), client.Limit(mostKept)); err != nil ||
+		meta.LenList(list) >= mostKept {
 		return nil
 	}
 	err := meta.EachListItem(list, func(o runtime.Object) error {

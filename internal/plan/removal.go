@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -22,21 +20,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Remove plans the effects of deleting the objects together.
-func (p *Planner) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
-	p.begin()
-	items, err := p.remove(ctx, objects)
-	return Of(items), err
-}
-
 // remove plans the deletion of objects, and of everything that is deleted with them.
-func (p *Planner) remove(ctx context.Context, objects []*unstructured.Unstructured) (out []Item, err error) {
+func (d *draft) remove(ctx context.Context, objects []*unstructured.Unstructured) (out []Item, err error) {
 	for _, u := range objects {
-		p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
+		d.ahead.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
 	}
 	for _, u := range objects {
 		it := itemOf(u, Delete)
-		follow, err := p.removed(ctx, &it, u)
+		follow, err := d.removed(ctx, &it, u)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +51,7 @@ func Removable(gvk schema.GroupVersionKind) bool {
 }
 
 // removed completes the item of an object that is deleted, and returns those of the objects that go with it.
-func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+func (d *draft) removed(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
 	it.Risk = Safe
 	if isPaused(u) {
 		it.Waits = frozen(u)
@@ -70,38 +61,22 @@ func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstruc
 	case !Removable(gvk):
 		return nil, fmt.Errorf("a deletion of %s is not planned: name capabilities, AWS objects, AWSProviders and bindings", apply.RefOf(u))
 	case gvk.Group == nexusv1.GroupVersion.Group:
-		return p.removedCapability(ctx, u)
+		return d.capabilities.removed(ctx, u)
 	case gvk.Group == intentv1alpha1.GroupName:
 		it.Risk = Disrupts
-		return p.removedPolicies(ctx, apply.Child{Ref: apply.RefOf(u), UID: u.GetUID()})
+		return d.bindings.removed(ctx, apply.Child{Ref: apply.RefOf(u), UID: u.GetUID()})
 	case gvk.Kind == "AWSProvider":
-		return nil, p.removedProvider(ctx, it)
-	case p.entry(gvk.Kind) != nil:
+		return nil, d.removedProvider(ctx, it)
+	case d.kinds.entry(gvk.Kind) != nil:
 		doomed := u.DeepCopy()
 		if doomed.GetDeletionTimestamp() == nil {
 			doomed.SetGeneration(doomed.GetGeneration() + 1) // as the API server does
 		}
 		doomed.SetDeletionTimestamp(plannedDeletion())
-		return nil, p.resource(ctx, it, doomed, false)
+		return nil, d.resources.plan(ctx, it, doomed, false)
 	default:
 		return nil, fmt.Errorf("a deletion of %s is not planned: this version does not know the kind", apply.RefOf(u))
 	}
-}
-
-// removedCapability plans the end of everything that a capability made.
-func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
-	c := &nexusv1.NexusAICapability{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
-	}
-	items, err := p.surplus(ctx, p.sources().Ending(c))
-	for i := range items {
-		if items[i].Kind == "Namespace" && items[i].Action == Delete {
-			items[i].Note = "the namespace stays where it holds objects that the capability did not create"
-		}
-		items[i].keepFor(c, p.Operator.DeletionGrace)
-	}
-	return items, err
 }
 
 // keepFor sets for how long the resource of an item outlives the deletion of its capability.
@@ -131,18 +106,18 @@ func withoutZeros(d time.Duration) string {
 }
 
 // removedProvider names the objects that hold a provider: those that use it and are not deleted with it.
-func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
+func (d *draft) removedProvider(ctx context.Context, it *Item) error {
 	n := 0
-	for _, e := range p.Kinds {
-		if !p.Operator.Kinds.Serves(e.Name()) {
+	for _, e := range d.kinds {
+		if !d.operator.Kinds.Serves(e.Name()) {
 			continue
 		}
-		objects, err := p.listed(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), it.Namespace)
+		objects, err := listed(ctx, d.ahead.now, v1alpha1.GroupVersion.WithKind(e.Name()), it.Namespace)
 		if err != nil {
 			return err
 		}
 		for _, u := range objects {
-			if refersTo(u, it.Name) && !p.goes(u) {
+			if refersTo(u, it.Name) && !d.ahead.goes(u) {
 				n++
 			}
 		}
@@ -151,13 +126,4 @@ func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
 		it.Waits = status.Counted(n, "object that uses it", "objects that use it") + " to be gone"
 	}
 	return nil
-}
-
-// goes reports whether an object is deleted by the plan, itself or with its capability.
-func (p *Planner) goes(u *unstructured.Unstructured) bool {
-	if p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] {
-		return true
-	}
-	ref := metav1.GetControllerOf(u)
-	return ref != nil && p.doomed[keyOf(ref.Kind, u.GetNamespace(), ref.Name)]
 }

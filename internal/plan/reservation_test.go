@@ -30,13 +30,13 @@ func TestAStrangersObjectMakesNoCallsThroughACapability(t *testing.T) {
 		"the capability's":     {nil, owned("a"), false},
 		"allowed to everybody": {[]string{"ns"}, metav1.ObjectMeta{Namespace: "ns"}, false},
 	} {
-		p := &Planner{Reservation: awssession.Guards{AmbientNamespaces: c.allowed}.Reservation}
+		a := accounts{reservation: awssession.Guards{AmbientNamespaces: c.allowed}.Reservation}
 		opened := false
-		p.Open = func(context.Context, string, string) (*awsclient.Session, error) {
+		a.open = func(context.Context, string, string) (*awsclient.Session, error) {
 			opened = true
 			return &awsclient.Session{}, nil
 		}
-		_, _, err := p.session(t.Context(), &v1alpha1.AWSProvider{ObjectMeta: owned("a")}, &v1alpha1.S3Bucket{ObjectMeta: c.of}, false)
+		_, _, err := a.session(t.Context(), &v1alpha1.AWSProvider{ObjectMeta: owned("a")}, &v1alpha1.S3Bucket{ObjectMeta: c.of}, false)
 		if s, stalled := status.AsStalled(err); stalled != c.refused || opened == c.refused || stalled && s.Reason != status.ReasonNotPermitted {
 			t.Errorf("%s: %v, AWS was opened: %v", name, err, opened)
 		}

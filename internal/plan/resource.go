@@ -17,14 +17,28 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// resources plans the actions in AWS for objects. Its functions are those of Planner.
+type resources struct {
+	kinds       entries
+	schemas     *crdschema.Schemas
+	operator    Operator
+	ahead       ahead
+	gate        gate
+	accounts    accounts
+	issuer      func(ctx context.Context) (string, error)
+	signingKeys func(ctx context.Context) ([][]byte, error)
+	looking     func(object string)
+}
+
 // look is one decision about one object.
 type look struct {
-	p       *Planner
+	rs      *resources
 	entry   engine.Entry
 	obj     v1alpha1.Resource
 	session *awsclient.Session
@@ -36,9 +50,9 @@ type look struct {
 	covered bool
 }
 
-// resource adds the actions in AWS to an item. Trusted says that a capability compiles to the object.
-func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstructured, trusted bool) error {
-	e := p.entry(u.GetKind())
+// plan adds the actions in AWS to an item. Trusted says that a capability compiles to the object.
+func (rs *resources) plan(ctx context.Context, it *Item, u *unstructured.Unstructured, trusted bool) error {
+	e := rs.kinds.entry(u.GetKind())
 	obj, err := toTyped(e, u)
 	if err != nil {
 		return err
@@ -48,24 +62,24 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		return nil
 	}
 	if obj.GetDeletionTimestamp() == nil {
-		if err := p.Schemas.ValidatePlanned(ctx, e.Name(), obj, isPlaceholder); err != nil {
+		if err := rs.schemas.ValidatePlanned(ctx, e.Name(), obj, isPlaceholder); err != nil {
 			return problemOf(it, err)
 		}
 	}
-	if p.Open == nil && p.Access == nil {
+	if !rs.accounts.areOpen() {
 		return nil
 	}
-	provider, err := p.usedProvider(ctx, it, obj)
+	provider, err := rs.accounts.usedProvider(ctx, it, obj)
 	if err != nil || provider == nil {
 		return err
 	}
-	session, standing, err := p.session(ctx, provider, obj, trusted)
+	session, standing, err := rs.accounts.session(ctx, provider, obj, trusted)
 	if err != nil {
 		return problemOf(it, err)
 	}
-	l := &look{p: p, entry: e, obj: obj, session: session, standing: standing, covered: trusted}
-	if p.Looking != nil {
-		p.Looking(it.Kind + " " + it.Namespace + "/" + it.Name)
+	l := &look{rs: rs, entry: e, obj: obj, session: session, standing: standing, covered: trusted}
+	if rs.looking != nil {
+		rs.looking(it.Kind + " " + it.Namespace + "/" + it.Name)
 	}
 	return l.decide(ctx, it, provider)
 }
@@ -75,91 +89,10 @@ const placeholder = "<known after "
 
 func isPlaceholder(value string) bool { return strings.Contains(value, placeholder) }
 
-// usedProvider returns the provider of an object. If none exists, or the operator does not use it, it returns nil and notes in the item
-// that the object waits for it.
-func (p *Planner) usedProvider(ctx context.Context, it *Item, obj v1alpha1.Resource) (*v1alpha1.AWSProvider, error) {
-	name := obj.CommonSpec().ProviderRef.Name
-	provider, err := p.provider(ctx, obj.GetNamespace(), name)
-	if err != nil {
-		return nil, err
-	}
-	if provider == nil {
-		it.Waits = "AWSProvider/" + name + " to exist in namespace " + obj.GetNamespace()
-		return nil, nil
-	}
-	if why, waits := p.notReady(provider); waits {
-		it.Waits = "AWSProvider/" + name + " to be ready" + why
-		return nil, nil
-	}
-	if why := p.whyRefused(provider); why != "" {
-		it.Waits = "AWSProvider/" + name + " to be ready: " + why
-		return nil, nil
-	}
-	return provider, nil
-}
-
-// notReady reports whether the operator uses a provider for nothing, such as one that is not allowed, and why. A provider that the plan
-// creates or edits is judged by the operator after that.
-func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bool) {
-	judged := len(provider.Status.Conditions) > 0 && provider.Status.ObservedGeneration == provider.Generation
-	if p.Access != nil || !judged || status.ReadyAt(provider.Status.Conditions, provider.Generation) {
-		return "", false
-	}
-	return status.WhyNotReady(provider.Status.Conditions), true
-}
-
-// whyRefused returns why the operator will not use a provider that the manifests declare; empty where it will. One that a capability
-// generates is judged with the capability.
-func (p *Planner) whyRefused(provider *v1alpha1.AWSProvider) string {
-	_, declared := p.declared[keyOf("AWSProvider", provider.Namespace, provider.Name)]
-	if !declared || p.Refusal == nil || metav1.GetControllerOf(provider) != nil {
-		return ""
-	}
-	if err := p.Refusal(provider); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
 // stays reports whether a deletion leaves AWS alone.
 func stays(e engine.Entry, obj v1alpha1.Resource) bool {
 	return obj.GetDeletionTimestamp() != nil &&
 		(engine.DeletionPolicyOf(obj, e.Meta()) == v1alpha1.DeletionRetain || obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve)
-}
-
-func (p *Planner) open(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
-	session, err := p.Open(ctx, region, endpoint)
-	if err != nil {
-		return nil, &AccessError{Err: err}
-	}
-	return session, nil
-}
-
-// session opens the account of an object's provider: as the operator does, or with the credentials of the user.
-func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, Standing, error) {
-	standing := Standing{Vouched: trusted}
-	if p.Access != nil {
-		if provider.UID == "" {
-			session, err := p.generated(ctx, provider, obj, trusted)
-			return session, standing, err
-		}
-		session, standing, err := p.Access.Session(ctx, obj, trusted)
-		return session, standing, awsclient.ExplainOnce(err, "")
-	}
-	if p.Reservation != nil && !trusted && metav1.GetControllerOf(provider) != nil {
-		if err := p.Reservation(provider, obj); err != nil {
-			return nil, standing, err
-		}
-	}
-	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
-	if err != nil {
-		return nil, standing, err
-	}
-	if a := provider.Status.AccountID; a != "" && a != session.Account {
-		return nil, standing, &status.Stalled{Reason: status.ReasonProviderMoved, Message: fmt.Sprintf(
-			"your AWS credentials lead to account %s, and AWSProvider/%s to account %s: plan with credentials of that account (AWS_PROFILE)", session.Account, provider.Name, a)}
-	}
-	return session, standing, nil
 }
 
 // owner returns who asks for the resource, and the record of its creation.
@@ -171,7 +104,7 @@ func (l *look) owner(ctx context.Context, provider *v1alpha1.AWSProvider) (engin
 	}
 	facts := l.facts(ctx, provider)
 	facts.Covered = l.covered
-	if facts.Gated, err = l.p.isGated(ctx, l.obj.GetNamespace(), l.obj.CommonStatus().Conditions); err == nil {
+	if facts.Gated, err = l.rs.gate.isGated(ctx, l.obj.GetNamespace(), l.obj.CommonStatus().Conditions); err == nil {
 		err = facts.CheckSignature(l.entry.Name(), l.obj, intent)
 	}
 	if err != nil {
@@ -241,14 +174,15 @@ func (l *look) guardsData() bool {
 		return false
 	}
 	owner := metav1.GetControllerOf(l.obj)
-	return owner == nil || !l.p.doomed[keyOf(owner.Kind, l.obj.GetNamespace(), owner.Name)]
+	return owner == nil || !l.rs.ahead.doomed[keyOf(owner.Kind, l.obj.GetNamespace(), owner.Name)]
 }
 
 func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider) engine.Facts {
-	issuer, noIssuer := l.p.Issuer(ctx)
-	o := l.p.Operator
+	issuer, noIssuer := l.rs.issuer(ctx)
+	o := l.rs.operator
 	return engine.Facts{
-		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types, Trusted: l.standing.Vouched, Borrowed: l.standing.Borrowed,
+		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types,
+		Trusted: l.standing.Vouched, Borrowed: l.standing.Borrowed,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
 		GuardData: l.standing.Vouched && l.guardsData(),
 		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
@@ -257,30 +191,30 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider) engine
 		},
 		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
 		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
-		Signer: l.p.signer(ctx), OwnersOf: l.session.OwnersOf, Callers: func() ([]string, error) { return l.session.Callers, nil },
+		Signer: l.rs.signer(ctx), OwnersOf: l.session.OwnersOf, Callers: func() ([]string, error) { return l.session.Callers, nil },
 	}
 }
 
 // signer signs and verifies owner records; nil where the plan is made without the operator's keys.
-func (p *Planner) signer(ctx context.Context) kind.Signer {
-	if p.SigningKeys == nil {
+func (rs *resources) signer(ctx context.Context) kind.Signer {
+	if rs.signingKeys == nil {
 		return nil
 	}
-	return kind.SignerWith(func() ([][]byte, error) { return p.SigningKeys(ctx) })
+	return kind.SignerWith(func() ([][]byte, error) { return rs.signingKeys(ctx) })
 }
 
 // target resolves a reference to the identifiers that the other object published, or to a placeholder text for the identifiers that AWS has
 // yet to assign to a declared object.
 func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, error) {
-	if !l.p.Operator.Kinds.Serves(kindName) {
+	if !l.rs.operator.Kinds.Serves(kindName) {
 		return kind.Target{}, engine.ErrorOfLeftOut(kindName, name)
 	}
-	e := l.p.entry(kindName)
+	e := l.rs.kinds.entry(kindName)
 	if e == nil {
 		return kind.Target{}, engine.ErrorOfNoKind(kindName, name)
 	}
 	found := e.New()
-	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, found)
+	err := l.rs.ahead.now.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, found)
 	if client.IgnoreNotFound(err) != nil {
 		return kind.Target{}, fmt.Errorf("reading %s/%s: %w", kindName, name, err)
 	}
@@ -289,7 +223,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	}
 	t, err := engine.TargetOf(l.referrer(), e, name, found)
 	_, waits := status.AsWaiting(err)
-	declared := l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)]
+	declared, _ := l.rs.ahead.find(kindName, l.obj.GetNamespace(), name)
 	if waits && declared != nil {
 		id := kindName + "/" + name
 		l.unknown = append(l.unknown, id)
@@ -300,7 +234,8 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 
 // referrer describes the object that is planned to those that it refers to.
 func (l *look) referrer() engine.Referrer {
-	return engine.Referrer{Home: engine.Home(l.session.Partition, l.session.Account, l.session.Region), Foreign: l.p.Operator.ForeignResources}
+	return engine.Referrer{Home: engine.Home(l.session.Partition, l.session.Account, l.session.Region),
+		Foreign: l.rs.operator.ForeignResources}
 }
 
 // typeOf returns the AWS resource type of a declared object; empty where its kind says it.
@@ -312,19 +247,13 @@ func typeOf(e engine.Entry, declared *unstructured.Unstructured) string {
 	return kind.TypeOf(o)
 }
 
-// generated is the session of a provider that a capability is yet to generate.
-func (p *Planner) generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, error) {
-	session, err := p.Access.Generated(ctx, provider, obj, trusted)
-	return session, awsclient.ExplainOnce(err, "")
-}
-
 // secret reads a key of a Secret: as the operator does, or with the rights of the user.
 func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
-	if l.p.Access != nil {
-		return l.p.Access.SecretKey(ctx, l.obj.GetNamespace(), name, key)
+	if l.rs.accounts.access != nil {
+		return l.rs.accounts.access.SecretKey(ctx, l.obj.GetNamespace(), name, key)
 	}
 	s := &corev1.Secret{}
-	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, s)
+	err := l.rs.ahead.now.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, s)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: "Secret " + name + " does not exist"}
@@ -342,12 +271,14 @@ func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
 
 // outcome is a decision as it prints.
 func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
-	r := &Resource{Account: l.session.Account, Region: l.session.Region, ID: engine.IDOf(l.obj), Action: None, Cause: string(decided.Cause), Reason: decided.Reason, Ignored: fieldsIn(decided.Ignored)}
+	r := &Resource{Account: l.session.Account, Region: l.session.Region, ID: engine.IDOf(l.obj), Action: None,
+		Cause: string(decided.Cause), Reason: decided.Reason, Ignored: fieldsIn(decided.Ignored)}
 	if decided.Cause != engine.New {
 		r.Fields = fieldsIn(decided.Diff)
 	}
 	if owner.ReportsOnly(decided) {
-		r.Reason, r.Reported = "not corrected: the object's managementPolicy or driftPolicy only reports differences", len(r.Fields) > 0 || decided.Writes()
+		r.Reason, r.Reported = "not corrected: the object's managementPolicy or driftPolicy only reports differences",
+			len(r.Fields) > 0 || decided.Writes()
 		return r
 	}
 	if !decided.Writes() {

@@ -44,7 +44,7 @@ func (r *Reader) Explain(ctx context.Context, tree *Tree) (*Explanation, error) 
 	if e.Ready {
 		return e, nil
 	}
-	events, err := r.warningsAbout(ctx, e.Cause)
+	events, err := warningsAbout(ctx, r.Client, e.Cause)
 	if err != nil && !apierrors.IsForbidden(err) { // without events there are still the conditions
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func TestExplain_ReadsTheDeadNodeOfALivingPod(t *testing.T) {
 	pod.DeletionTimestamp, pod.Finalizers = nil, nil
 	for ready, want := range map[corev1.ConditionStatus]string{corev1.ConditionFalse: "Pod/web-1 Node/n1", corev1.ConditionTrue: ""} {
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
-		root, err := r.grow(t.Context(), corev1.SchemeGroupVersion.WithKind("Pod"), pod)
+		root, err := r.grower().grow(t.Context(), corev1.SchemeGroupVersion.WithKind("Pod"), pod)
 		if err != nil {
 			t.Fatal(err)
 		}

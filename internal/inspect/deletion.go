@@ -37,16 +37,16 @@ func (n *Node) waitsForUsers() bool {
 }
 
 // addUsers adds, to a provider in deletion, the objects that need it and so hold it.
-func (r *Reader) addUsers(ctx context.Context, n *Node, p *v1alpha1.AWSProvider) error {
+func (g grower) addUsers(ctx context.Context, n *Node, p *v1alpha1.AWSProvider) error {
 	if p.DeletionTimestamp == nil {
 		return nil
 	}
-	for _, e := range r.Kinds {
-		list, err := r.newList(v1alpha1.GroupVersion.WithKind(e.Name()))
+	for _, e := range g.kinds {
+		list, err := newList(g.client.Scheme(), v1alpha1.GroupVersion.WithKind(e.Name()))
 		if err != nil {
 			return err
 		}
-		err = r.Client.List(ctx, list, client.InNamespace(p.Namespace))
+		err = g.client.List(ctx, list, client.InNamespace(p.Namespace))
 		if isAbsent(err) || apierrors.IsForbidden(err) {
 			continue
 		}
@@ -58,7 +58,7 @@ func (r *Reader) addUsers(ctx context.Context, n *Node, p *v1alpha1.AWSProvider)
 			if !ok || o.CommonSpec().ProviderRef.Name != p.Name {
 				return nil
 			}
-			user, err := r.nodeOf(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), o)
+			user, err := g.nodes.of(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), o)
 			if err == nil {
 				user.Relation = UsedBy
 				n.Children = append(n.Children, user)
@@ -73,24 +73,24 @@ func (r *Reader) addUsers(ctx context.Context, n *Node, p *v1alpha1.AWSProvider)
 }
 
 // addRemainingPods adds the pods of a capability in deletion that outlive their Deployment.
-func (r *Reader) addRemainingPods(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
+func (g grower) addRemainingPods(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
 	if c.DeletionTimestamp == nil {
 		return nil
 	}
 	in := client.InNamespace(capability.NamesOf(c).WorkloadNamespace())
-	return r.addPodsThat(ctx, n, in, client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)})
+	return g.addPodsThat(ctx, n, in, client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)})
 }
 
 // addPodsThat adds the pods that match. Without the right to list them there are none.
-func (r *Reader) addPodsThat(ctx context.Context, n *Node, match ...client.ListOption) error {
+func (g grower) addPodsThat(ctx context.Context, n *Node, match ...client.ListOption) error {
 	pods := &corev1.PodList{}
-	if err := r.Client.List(ctx, pods, match...); apierrors.IsForbidden(err) {
+	if err := g.client.List(ctx, pods, match...); apierrors.IsForbidden(err) {
 		return nil
 	} else if err != nil {
 		return fmt.Errorf("listing the pods of %s: %w", n.Title(), err)
 	}
 	for i := range pods.Items {
-		pod, err := r.grow(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), &pods.Items[i])
+		pod, err := g.grow(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), &pods.Items[i])
 		if err != nil {
 			return err
 		}
@@ -101,12 +101,12 @@ func (r *Reader) addPodsThat(ctx context.Context, n *Node, match ...client.ListO
 
 // addDeadNode adds, to a pod that is not ready, the node that it runs on if that does not answer: until it does, no container
 // of it starts or ends.
-func (r *Reader) addDeadNode(ctx context.Context, n *Node, p *corev1.Pod) error {
+func (g grower) addDeadNode(ctx context.Context, n *Node, p *corev1.Pod) error {
 	if n.Health == Ready || p.Spec.NodeName == "" {
 		return nil
 	}
 	machine := &corev1.Node{}
-	err := r.Client.Get(ctx, client.ObjectKey{Name: p.Spec.NodeName}, machine)
+	err := g.client.Get(ctx, client.ObjectKey{Name: p.Spec.NodeName}, machine)
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
 		return nil // the cluster removes the pods of a node that is gone
 	}

@@ -182,7 +182,7 @@ func TestExplain_ReadsWhatHoldsADeletion(t *testing.T) {
 			"aws s3 rm s3://data-of-b --recursive"},
 		"a pod on a node that is not there": {pod, corev1.SchemeGroupVersion.WithKind("Pod"), "Pod/web-1 Node/n1", "kubectl describe node n1"},
 	} {
-		root, err := r.grow(t.Context(), tc.kind, tc.object)
+		root, err := r.grower().grow(t.Context(), tc.kind, tc.object)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -65,11 +65,11 @@ func (r *Reader) Details(ctx context.Context, kind schema.GroupVersionKind, key 
 	if err := r.Client.Get(ctx, key, u); err != nil {
 		return nil, fmt.Errorf("reading %s %s: %w", kind.Kind, key, err)
 	}
-	obj, err := r.typed(u)
+	obj, err := typed(r.Client.Scheme(), u)
 	if err != nil {
 		return nil, err
 	}
-	n, err := r.nodeOf(ctx, kind, obj)
+	n, err := r.nodes().of(ctx, kind, obj)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ type ObjectDrift struct {
 func (r *Reader) Drift(ctx context.Context, namespace string) (*DriftReport, error) {
 	out := &DriftReport{APIVersion: APIVersion, Kind: "DriftReport", Objects: []ObjectDrift{}}
 	for _, e := range r.Kinds {
-		list, err := r.newList(v1alpha1.GroupVersion.WithKind(e.Name()))
+		list, err := newList(r.Client.Scheme(), v1alpha1.GroupVersion.WithKind(e.Name()))
 		if err != nil {
 			return nil, err
 		}

@@ -31,14 +31,14 @@ type Event struct {
 }
 
 // warnings returns the Warning events of a namespace, or of all when it is empty, that a field selector matches.
-func (r *Reader) warnings(ctx context.Context, namespace, selector string) ([]Event, error) {
+func warnings(ctx context.Context, c client.Reader, namespace, selector string) ([]Event, error) {
 	selector = strings.TrimSuffix("type=Warning,"+selector, ",")
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
 		return nil, err
 	}
 	list := &corev1.EventList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: parsed}); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: parsed}); err != nil {
 		return nil, fmt.Errorf("listing events: %w", err)
 	}
 	var out []Event
@@ -49,9 +49,9 @@ func (r *Reader) warnings(ctx context.Context, namespace, selector string) ([]Ev
 }
 
 // warningsAbout returns the Warning events about one object, the newest first.
-func (r *Reader) warningsAbout(ctx context.Context, n *Node) ([]Event, error) {
+func warningsAbout(ctx context.Context, c client.Reader, n *Node) ([]Event, error) {
 	selector := fields.Set{"involvedObject.kind": n.Kind, "involvedObject.name": n.Name}.AsSelector().String()
-	out, err := r.warnings(ctx, n.Namespace, selector)
+	out, err := warnings(ctx, c, n.Namespace, selector)
 	return newest(out, maxWarnings), err
 }
 

@@ -88,7 +88,7 @@ func TestOperatorIsHealthyWithoutProblems(t *testing.T) {
 
 func TestPodsHaveTheDurationOfALeaseToStart(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	r := &Reader{Clock: clocktesting.NewFakePassiveClock(now)}
+	r := (&Reader{Clock: clocktesting.NewFakePassiveClock(now)}).operator(OperatorQuery{LeaseDuration: 12 * time.Second})
 	pod := func(created, ready time.Duration) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-created))}}
 		if ready > 0 {
@@ -106,7 +106,7 @@ func TestPodsHaveTheDurationOfALeaseToStart(t *testing.T) {
 		"ready for long":                  {pod(time.Hour, time.Minute), false},
 		"not ready, and created long ago": {pod(time.Hour, 0), false},
 	} {
-		if got := r.hasJustStarted(&OperatorStatus{Pods: []Pod{r.podOf(tc.pod)}}, 12*time.Second); got != tc.want {
+		if got := r.hasJustStarted(&OperatorStatus{Pods: []Pod{r.podOf(tc.pod)}}); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

@@ -38,21 +38,18 @@ func NeedsAnother(reason string) bool { return slices.Contains(waitingReasons, r
 // notObserved is the reason of an object if the operator has not processed its present generation.
 const notObserved = "NotObserved"
 
-func (r *Reader) isAWSKind(kind string) bool {
-	for _, e := range r.Kinds {
-		if e.Name() == kind {
-			return true
-		}
-	}
-	return kind == "AWSProvider"
-}
-
 func compareNames(a, b *Node) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// nodeOf makes the node of an object alone, with its health.
-func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
+// nodes makes the nodes of objects, each with the health of its object.
+type nodes struct {
+	client client.Client
+	health health.Reader
+}
+
+// of makes the node of an object alone, with its health.
+func (ns nodes) of(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
 	n := &Node{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName(),
 		Created: ptr.To(o.GetCreationTimestamp())}
 	u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
@@ -62,7 +59,7 @@ func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o clie
 	conds := conditionsOf(&unstructured.Unstructured{Object: u})
 	n.Resource = resourceOf(o)
 	n.conditions, n.deleting = conds, o.GetDeletionTimestamp() != nil
-	h, err := r.healthOf(ctx, gvk, o, conds)
+	h, err := ns.healthOf(ctx, gvk, o, conds)
 	switch {
 	case apierrors.IsForbidden(err):
 		n.Health, n.Reason, n.Message = Unknown, "Forbidden", err.Error()
@@ -73,7 +70,7 @@ func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o clie
 		n.judge(h, o, conds)
 		n.explainOwnState(o, u)
 	}
-	if IsOurs(gvk) || r.Client.Scheme().Recognizes(gvk) {
+	if IsOurs(gvk) || ns.client.Scheme().Recognizes(gvk) {
 		n.addCode()
 	}
 	if d, ok := o.(*appsv1.Deployment); ok {
@@ -94,15 +91,15 @@ func (n *Node) addCode() {
 }
 
 // healthOf uses the same checks as the operator. A capability, an intent and an object of an engine are judged by their own conditions.
-func (r *Reader) healthOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object, conds []metav1.Condition) (health.Health,
+func (ns nodes) healthOf(ctx context.Context, gvk schema.GroupVersionKind, o client.Object, conds []metav1.Condition) (health.Health,
 	error) {
 	switch o.(type) {
 	case *nexusv1.NexusAICapability, *intentv1alpha1.SecurityIntent, *intentv1alpha1.ClusterSecurityIntentBinding,
 		*intentv1alpha1.NimbusPolicy, *intentv1alpha1.ClusterNimbusPolicy:
 		return health.OfConditions(conds, o.GetGeneration()), nil
 	}
-	if IsOurs(gvk) || r.Client.Scheme().Recognizes(gvk) {
-		return r.health().Of(ctx, o)
+	if IsOurs(gvk) || ns.client.Scheme().Recognizes(gvk) {
+		return ns.health.Of(ctx, o)
 	}
 	return ofOthers(conds), nil
 }

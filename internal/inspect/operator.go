@@ -17,10 +17,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
@@ -116,30 +118,43 @@ const maxWarnings = 5
 func (r *Reader) Operator(ctx context.Context, q OperatorQuery) (*OperatorStatus, error) {
 	s := &OperatorStatus{APIVersion: APIVersion, Kind: "OperatorStatus", Namespace: q.Namespace, Client: q.Client, Workloads: q.Workloads,
 		Pods: []Pod{}, Leases: []Lease{}, CRDs: []Definition{}, Capabilities: []PhaseCount{}, Warnings: []Event{}, Problems: []string{}}
-	for _, gather := range []func(context.Context, *OperatorStatus, OperatorQuery) error{r.operatorPods, r.leases, r.definitions, r.phases,
-		r.operatorWarnings} {
-		if err := gather(ctx, s, q); err != nil {
+	from := r.operator(q)
+	for _, gather := range []func(context.Context, *OperatorStatus) error{from.pods, from.leases, from.definitions, from.phases,
+		from.warnings} {
+		if err := gather(ctx, s); err != nil {
 			return nil, err
 		}
 	}
-	s.judge(r.hasJustStarted(s, q.LeaseDuration))
+	s.judge(from.hasJustStarted(s))
 	return s, nil
 }
 
-// hasJustStarted reports whether a pod of the operator was created, or became ready, within the duration of a lease.
-func (r *Reader) hasJustStarted(s *OperatorStatus, within time.Duration) bool {
-	return slices.ContainsFunc(s.Pods, func(p Pod) bool { return r.Clock.Now().Sub(p.changed) <= within })
+// operatorReader reads the parts of the state of one operator.
+type operatorReader struct {
+	client client.Client
+	health health.Reader
+	clock  clock.PassiveClock
+	query  OperatorQuery
 }
 
-func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
-	for _, w := range q.Workloads {
+func (r *Reader) operator(q OperatorQuery) operatorReader {
+	return operatorReader{client: r.Client, health: r.health(), clock: r.Clock, query: q}
+}
+
+// hasJustStarted reports whether a pod of the operator was created, or became ready, within the duration of a lease.
+func (r operatorReader) hasJustStarted(s *OperatorStatus) bool {
+	return slices.ContainsFunc(s.Pods, func(p Pod) bool { return r.clock.Now().Sub(p.changed) <= r.query.LeaseDuration })
+}
+
+func (r operatorReader) pods(ctx context.Context, s *OperatorStatus) error {
+	for _, w := range r.query.Workloads {
 		selector, err := metav1.LabelSelectorAsSelector(w.selector)
 		if err != nil {
 			return err
 		}
 		list := &corev1.PodList{}
-		if err := r.Client.List(ctx, list, client.InNamespace(q.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
-			return fmt.Errorf("listing the pods of %s %s/%s: %w", w.Kind, q.Namespace, w.Name, err)
+		if err := r.client.List(ctx, list, client.InNamespace(r.query.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+			return fmt.Errorf("listing the pods of %s %s/%s: %w", w.Kind, r.query.Namespace, w.Name, err)
 		}
 		for i := range list.Items {
 			if p := r.podOf(&list.Items[i]); !slices.ContainsFunc(s.Pods, func(o Pod) bool { return o.Name == p.Name }) {
@@ -151,8 +166,8 @@ func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q Operator
 	return nil
 }
 
-func (r *Reader) podOf(p *corev1.Pod) Pod {
-	h := r.health().OfPod(p)
+func (r operatorReader) podOf(p *corev1.Pod) Pod {
+	h := r.health.OfPod(p)
 	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp,
 		changed: p.CreationTimestamp.Time}
 	for _, c := range p.Status.Conditions {
@@ -169,13 +184,13 @@ func (r *Reader) podOf(p *corev1.Pod) Pod {
 	return out
 }
 
-func (r *Reader) leases(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
-	for i := range q.Shards {
-		part := shard.Shard{Index: i, Count: q.Shards}
+func (r operatorReader) leases(ctx context.Context, s *OperatorStatus) error {
+	for i := range r.query.Shards {
+		part := shard.Shard{Index: i, Count: r.query.Shards}
 		lease := &coordinationv1.Lease{}
-		err := r.Client.Get(ctx, client.ObjectKey{Namespace: q.Namespace, Name: part.Lease()}, lease)
+		err := r.client.Get(ctx, client.ObjectKey{Namespace: r.query.Namespace, Name: part.Lease()}, lease)
 		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("reading Lease %s/%s: %w", q.Namespace, part.Lease(), err)
+			return fmt.Errorf("reading Lease %s/%s: %w", r.query.Namespace, part.Lease(), err)
 		}
 		out := Lease{Name: part.Lease(), Shard: part.String()}
 		if err == nil && r.isHeld(lease) {
@@ -188,11 +203,11 @@ func (r *Reader) leases(ctx context.Context, s *OperatorStatus, q OperatorQuery)
 }
 
 // isHeld reports whether a lease has a holder that renewed it in time, by the clock of this machine.
-func (r *Reader) isHeld(l *coordinationv1.Lease) bool {
+func (r operatorReader) isHeld(l *coordinationv1.Lease) bool {
 	if ptr.Deref(l.Spec.HolderIdentity, "") == "" || l.Spec.RenewTime == nil {
 		return false
 	}
-	return r.Clock.Now().Sub(l.Spec.RenewTime.Time) <= time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0))*time.Second
+	return r.clock.Now().Sub(l.Spec.RenewTime.Time) <= time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0))*time.Second
 }
 
 func secondsOf(t *metav1.MicroTime) *metav1.Time {
@@ -202,11 +217,11 @@ func secondsOf(t *metav1.MicroTime) *metav1.Time {
 	return &metav1.Time{Time: t.Time}
 }
 
-func (r *Reader) definitions(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
-	for _, name := range q.Definitions {
+func (r operatorReader) definitions(ctx context.Context, s *OperatorStatus) error {
+	for _, name := range r.query.Definitions {
 		crd := &unstructured.Unstructured{}
 		crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
-		err := r.Client.Get(ctx, client.ObjectKey{Name: name}, crd)
+		err := r.client.Get(ctx, client.ObjectKey{Name: name}, crd)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
 		}
@@ -216,9 +231,9 @@ func (r *Reader) definitions(ctx context.Context, s *OperatorStatus, q OperatorQ
 	return nil
 }
 
-func (r *Reader) phases(ctx context.Context, s *OperatorStatus, _ OperatorQuery) error {
+func (r operatorReader) phases(ctx context.Context, s *OperatorStatus) error {
 	list := &nexusv1.NexusAICapabilityList{}
-	if err := r.Client.List(ctx, list); meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+	if err := r.client.List(ctx, list); meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
 		return nil // the missing definition is one of the problems
 	} else if err != nil {
 		return fmt.Errorf("listing NexusAICapability objects of every namespace: %w", err)
@@ -234,18 +249,18 @@ func (r *Reader) phases(ctx context.Context, s *OperatorStatus, _ OperatorQuery)
 	return nil
 }
 
-func (r *Reader) operatorWarnings(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
-	own, err := r.warnings(ctx, "", "source="+reporter)
+func (r operatorReader) warnings(ctx context.Context, s *OperatorStatus) error {
+	own, err := warnings(ctx, r.client, "", "source="+reporter)
 	if err != nil {
 		return err
 	}
-	around, err := r.warnings(ctx, q.Namespace, "")
+	around, err := warnings(ctx, r.client, r.query.Namespace, "")
 	if err != nil {
 		return err
 	}
 	isOurs := func(e Event) bool {
 		_, name, _ := strings.Cut(e.Object, "/")
-		return slices.ContainsFunc(q.Workloads, func(w Workload) bool { return name == w.Name || strings.HasPrefix(name, w.Name+"-") })
+		return slices.ContainsFunc(r.query.Workloads, func(w Workload) bool { return name == w.Name || strings.HasPrefix(name, w.Name+"-") })
 	}
 	for _, e := range around {
 		if isOurs(e) && !slices.Contains(own, e) {

@@ -68,7 +68,7 @@ var awsWrites = []string{status.ReasonCreated, status.ReasonUpdated, status.Reas
 // objects.
 func (r *Reader) OperatorTimeline(ctx context.Context, namespace string, limit int) (*Timeline, error) {
 	out := newTimeline()
-	if err := r.addEvents(ctx, out, namespace, "reportingComponent="+reporter); err != nil {
+	if err := out.addEvents(ctx, r.Client, namespace, "reportingComponent="+reporter); err != nil {
 		return nil, err
 	}
 	for _, k := range r.OwnKinds() {
@@ -93,7 +93,7 @@ func (r *Reader) OperatorTimeline(ctx context.Context, namespace string, limit i
 func (r *Reader) ObjectTimeline(ctx context.Context, u *unstructured.Unstructured, limit int) (*Timeline, error) {
 	out := newTimeline()
 	selector := fields.Set{"involvedObject.kind": u.GetKind(), "involvedObject.name": u.GetName()}.AsSelector().String()
-	if err := r.addEvents(ctx, out, u.GetNamespace(), selector); err != nil {
+	if err := out.addEvents(ctx, r.Client, u.GetNamespace(), selector); err != nil {
 		return nil, err
 	}
 	out.addObject(u)
@@ -105,22 +105,22 @@ func newTimeline() *Timeline {
 }
 
 // addEvents adds the events that a field selector matches. Without the right to list events, it notes that.
-func (r *Reader) addEvents(ctx context.Context, to *Timeline, namespace, selector string) error {
+func (t *Timeline) addEvents(ctx context.Context, c client.Reader, namespace, selector string) error {
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
 		return err
 	}
 	list := &corev1.EventList{}
-	err = r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: parsed})
+	err = c.List(ctx, list, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: parsed})
 	if apierrors.IsForbidden(err) {
-		to.Unread = append(to.Unread, "Event")
+		t.Unread = append(t.Unread, "Event")
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("listing events: %w", err)
 	}
 	for _, e := range list.Items {
-		to.Items = append(to.Items, happeningOf(e))
+		t.Items = append(t.Items, happeningOf(e))
 	}
 	return nil
 }

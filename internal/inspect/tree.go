@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -41,20 +42,35 @@ type Tree struct {
 // Tree reads an object and everything below it: the objects of a capability, the policies of a binding and the objects of the engines, the
 // pods of a Deployment, and the AWSProvider that an object uses.
 func (r *Reader) Tree(ctx context.Context, root *unstructured.Unstructured) (*Tree, error) {
-	obj, err := r.typed(root)
+	obj, err := typed(r.Client.Scheme(), root)
 	if err != nil {
 		return nil, err
 	}
-	n, err := r.grow(ctx, root.GroupVersionKind(), obj)
+	n, err := r.grower().grow(ctx, root.GroupVersionKind(), obj)
 	if err != nil {
 		return nil, err
 	}
 	return &Tree{APIVersion: APIVersion, Kind: "Tree", Root: n}, nil
 }
 
+// grower makes nodes with everything below them.
+type grower struct {
+	client  client.Client
+	kinds   []engine.Entry
+	engines []intent.Engine
+	order   func(*nexusv1.NexusAICapability) map[string][]string
+	nodes   nodes
+}
+
+func (r *Reader) nodes() nodes { return nodes{client: r.Client, health: r.health()} }
+
+func (r *Reader) grower() grower {
+	return grower{client: r.Client, kinds: r.Kinds, engines: r.Engines, order: r.Order, nodes: r.nodes()}
+}
+
 // typed returns an object as the type of its kind where there is one.
-func (r *Reader) typed(u *unstructured.Unstructured) (client.Object, error) {
-	made, err := r.Client.Scheme().New(u.GroupVersionKind())
+func typed(scheme *runtime.Scheme, u *unstructured.Unstructured) (client.Object, error) {
+	made, err := scheme.New(u.GroupVersionKind())
 	if err != nil {
 		return u, nil //nolint:nilerr // a kind of others
 	}
@@ -65,60 +81,60 @@ func (r *Reader) typed(u *unstructured.Unstructured) (client.Object, error) {
 }
 
 // grow makes the node of an object with everything below it.
-func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
-	n, err := r.nodeOf(ctx, gvk, o)
+func (g grower) grow(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
+	n, err := g.nodes.of(ctx, gvk, o)
 	if err != nil {
 		return nil, err
 	}
 	switch o := o.(type) {
 	case *nexusv1.NexusAICapability:
-		err = r.addChildren(ctx, n, o)
+		err = g.addChildren(ctx, n, o)
 	case v1alpha1.Resource:
-		err = r.addDependencies(ctx, n, o)
+		err = g.addDependencies(ctx, n, o)
 	case *intentv1alpha1.SecurityIntentBinding:
-		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, o.Namespace)
+		err = g.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, o.Namespace)
 	case *intentv1alpha1.ClusterSecurityIntentBinding:
-		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
+		err = g.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
 			intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
 	case *intentv1alpha1.NimbusPolicy:
-		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
+		err = g.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
 	case *intentv1alpha1.ClusterNimbusPolicy:
-		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
+		err = g.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
 	case *appsv1.Deployment:
-		err = r.addPods(ctx, n, o)
+		err = g.addPods(ctx, n, o)
 	case *corev1.Pod:
-		err = r.addDeadNode(ctx, n, o)
+		err = g.addDeadNode(ctx, n, o)
 	case *v1alpha1.AWSProvider:
-		err = r.addUsers(ctx, n, o)
+		err = g.addUsers(ctx, n, o)
 	}
 	return n, err
 }
 
 // addChildren adds the objects of a capability, in the order of their creation: existing ones, and by the capability's own status those
 // that do not exist yet.
-func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
-	if err := r.addProvider(ctx, n, capability.ProviderName(c), c.Spec.ProviderRef != nil); err != nil {
+func (g grower) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
+	if err := g.addProvider(ctx, n, capability.ProviderName(c), c.Spec.ProviderRef != nil); err != nil {
 		return err
 	}
 	for _, stage := range slices.Backward(capability.DeletionOrder) {
 		for _, kind := range stage.Kinds {
 			for _, namespace := range capabilityfacts.NamespacesOf(c) {
-				children, err := r.list(ctx, kind, namespace, wellknown.LabelCapabilityUID, string(c.UID))
+				children, err := g.list(ctx, kind, namespace, wellknown.LabelCapabilityUID, string(c.UID))
 				if err != nil {
 					return err
 				}
 				children = slices.DeleteFunc(children, func(o client.Object) bool { return !stage.Includes(kind.Kind, o.GetName()) })
-				if err := r.addAll(ctx, n, kind, children); err != nil {
+				if err := g.addAll(ctx, n, kind, children); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	n.addExpected(c)
-	if r.Order != nil {
-		n.addOrder(r.Order(c))
+	if g.order != nil {
+		n.addOrder(g.order(c))
 	}
-	return r.addRemainingPods(ctx, n, c)
+	return g.addRemainingPods(ctx, n, c)
 }
 
 // addOrder adds to each object of a capability the objects that it waits for, as far as they are in the tree.
@@ -145,12 +161,12 @@ func (n *Node) idBelow(root *Node) string {
 }
 
 // addAll grows children that are not part of the node yet.
-func (r *Reader) addAll(ctx context.Context, n *Node, kind schema.GroupVersionKind, children []client.Object) error {
+func (g grower) addAll(ctx context.Context, n *Node, kind schema.GroupVersionKind, children []client.Object) error {
 	for _, o := range children {
 		if n.child(kind.Kind, o.GetNamespace(), o.GetName()) != nil {
 			continue
 		}
-		child, err := r.grow(ctx, kind, o)
+		child, err := g.grow(ctx, kind, o)
 		if err != nil {
 			return err
 		}
@@ -216,8 +232,8 @@ func (n *Node) whyFailed(id, reason string) string {
 var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)(?:/| [a-z0-9](?:[-a-z0-9]*[a-z0-9])?/)([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
 
 // addDependencies adds the objects that an AWS resource object uses: its provider, and the objects that it waits for.
-func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resource) error {
-	if err := r.addProvider(ctx, n, o.CommonSpec().ProviderRef.Name, true); err != nil {
+func (g grower) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resource) error {
+	if err := g.addProvider(ctx, n, o.CommonSpec().ProviderRef.Name, true); err != nil {
 		return err
 	}
 	if n.Health == Ready {
@@ -225,10 +241,10 @@ func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resour
 	}
 	for _, m := range namedObject.FindAllStringSubmatch(n.Message, -1) {
 		kind, name := v1alpha1.GroupVersion.WithKind(m[1]), m[2]
-		if !r.isAWSKind(kind.Kind) || n.child(kind.Kind, o.GetNamespace(), name) != nil || kind.Kind+"/"+name == n.ID() {
+		if !g.isAWSKind(kind.Kind) || n.child(kind.Kind, o.GetNamespace(), name) != nil || kind.Kind+"/"+name == n.ID() {
 			continue
 		}
-		if err := r.addUsed(ctx, n, kind, name); err != nil {
+		if err := g.addUsed(ctx, n, kind, name); err != nil {
 			return err
 		}
 	}
@@ -236,22 +252,22 @@ func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resour
 }
 
 // addProvider adds the AWSProvider that a node uses. A generated one that does not exist yet is no dependency.
-func (r *Reader) addProvider(ctx context.Context, n *Node, name string, used bool) error {
+func (g grower) addProvider(ctx context.Context, n *Node, name string, used bool) error {
 	if !used || name == "" {
 		return nil
 	}
-	return r.addUsed(ctx, n, v1alpha1.GroupVersion.WithKind("AWSProvider"), name)
+	return g.addUsed(ctx, n, v1alpha1.GroupVersion.WithKind("AWSProvider"), name)
 }
 
 // addUsed adds an object that a node uses and does not own, which may be missing.
-func (r *Reader) addUsed(ctx context.Context, n *Node, kind schema.GroupVersionKind, name string) error {
-	made, err := r.Client.Scheme().New(kind)
+func (g grower) addUsed(ctx context.Context, n *Node, kind schema.GroupVersionKind, name string) error {
+	made, err := g.client.Scheme().New(kind)
 	if err != nil {
 		return err
 	}
 	o := made.(client.Object)
 	used := &Node{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: n.Namespace, Name: name}
-	switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: n.Namespace, Name: name}, o); {
+	switch err := g.client.Get(ctx, client.ObjectKey{Namespace: n.Namespace, Name: name}, o); {
 	case apierrors.IsNotFound(err):
 		used.Health, used.Reason, used.Message = Missing, "Missing", kind.Kind+" "+n.Namespace+"/"+name+" does not exist"
 	case apierrors.IsForbidden(err):
@@ -259,7 +275,7 @@ func (r *Reader) addUsed(ctx context.Context, n *Node, kind schema.GroupVersionK
 	case err != nil:
 		return fmt.Errorf("reading %s %s/%s: %w", kind.Kind, n.Namespace, name, err)
 	default:
-		if used, err = r.nodeOf(ctx, kind, o); err != nil {
+		if used, err = g.nodes.of(ctx, kind, o); err != nil {
 			return err
 		}
 	}
@@ -269,13 +285,13 @@ func (r *Reader) addUsed(ctx context.Context, n *Node, kind schema.GroupVersionK
 }
 
 // addOwned adds the objects of some kinds that were derived from a binding or a policy.
-func (r *Reader) addOwned(ctx context.Context, n *Node, owner client.Object, kinds []schema.GroupVersionKind, namespace string) error {
+func (g grower) addOwned(ctx context.Context, n *Node, owner client.Object, kinds []schema.GroupVersionKind, namespace string) error {
 	for _, kind := range kinds {
-		children, err := r.list(ctx, kind, namespace, wellknown.LabelPolicyOwner, string(owner.GetUID()))
+		children, err := g.list(ctx, kind, namespace, wellknown.LabelPolicyOwner, string(owner.GetUID()))
 		if err != nil {
 			return err
 		}
-		if err := r.addAll(ctx, n, kind, children); err != nil {
+		if err := g.addAll(ctx, n, kind, children); err != nil {
 			return err
 		}
 	}
@@ -284,8 +300,8 @@ func (r *Reader) addOwned(ctx context.Context, n *Node, owner client.Object, kin
 
 // addEnforcing adds the engines' objects that enforce a policy. The policy's status has their names as Kind/name, for users who may not
 // read them.
-func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object, names []string) error {
-	for _, kind := range r.engineKinds() {
+func (g grower) addEnforcing(ctx context.Context, n *Node, policy client.Object, names []string) error {
+	for _, kind := range g.engineKinds() {
 		var made []string
 		for _, name := range names {
 			if name, ok := strings.CutPrefix(name, kind.Kind+"/"); ok {
@@ -295,7 +311,7 @@ func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object
 		if len(made) == 0 {
 			continue
 		}
-		err := r.addOwned(ctx, n, policy, []schema.GroupVersionKind{kind}, policy.GetNamespace())
+		err := g.addOwned(ctx, n, policy, []schema.GroupVersionKind{kind}, policy.GetNamespace())
 		if !apierrors.IsForbidden(err) {
 			if err != nil {
 				return err
@@ -312,36 +328,36 @@ func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object
 }
 
 // engineKinds are the kinds of objects that the engines make, each once.
-func (r *Reader) engineKinds() []schema.GroupVersionKind {
+func (g grower) engineKinds() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
-	for _, e := range r.Engines {
+	for _, e := range g.engines {
 		for _, k := range e.Makes() {
 			if !slices.Contains(out, k) {
 				out = append(out, k)
 			}
 		}
 	}
-	served := intent.PreferredOnly(out, r.serves)
+	served := intent.PreferredOnly(out, g.serves)
 	return slices.DeleteFunc(out, func(k schema.GroupVersionKind) bool {
 		// Of a kind that is not served at all there are no objects; of one that is, only one version is listed.
-		return r.serves(k) && !served(k)
+		return g.serves(k) && !served(k)
 	})
 }
 
 // serves reports whether the API server serves a kind; a failure to find out counts as no.
-func (r *Reader) serves(k schema.GroupVersionKind) bool {
-	_, err := r.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+func (g grower) serves(k schema.GroupVersionKind) bool {
+	_, err := g.client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
 	return err == nil
 }
 
 // addPods adds the pods of a Deployment, and says how many are ready.
-func (r *Reader) addPods(ctx context.Context, n *Node, d *appsv1.Deployment) error {
+func (g grower) addPods(ctx context.Context, n *Node, d *appsv1.Deployment) error {
 	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
 	if err != nil {
 		return err
 	}
 	// Without the right to list pods, the Deployment's own counts remain.
-	if err := r.addPodsThat(ctx, n, client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	if err := g.addPodsThat(ctx, n, client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		return err
 	}
 	slices.SortFunc(n.Children, func(a, b *Node) int { return compareNames(a, b) })
@@ -349,15 +365,15 @@ func (r *Reader) addPods(ctx context.Context, n *Node, d *appsv1.Deployment) err
 }
 
 // list returns the objects of a kind with a label. A kind that the cluster does not serve has none.
-func (r *Reader) list(ctx context.Context, kind schema.GroupVersionKind, namespace, label, value string) ([]client.Object, error) {
+func (g grower) list(ctx context.Context, kind schema.GroupVersionKind, namespace, label, value string) ([]client.Object, error) {
 	if kind.Group == "" && kind.Kind == "Namespace" {
-		return r.namespace(ctx, namespace, label, value)
+		return g.namespace(ctx, namespace, label, value)
 	}
-	list, err := r.newList(kind)
+	list, err := newList(g.client.Scheme(), kind)
 	if err != nil {
 		return nil, err
 	}
-	err = r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{label: value})
+	err = g.client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{label: value})
 	if isAbsent(err) && !IsOurs(kind) {
 		return nil, nil
 	}
@@ -377,18 +393,28 @@ func (r *Reader) list(ctx context.Context, kind schema.GroupVersionKind, namespa
 }
 
 // namespace returns a namespace with the label, and none when the caller has no right to read it.
-func (r *Reader) namespace(ctx context.Context, name, label, value string) ([]client.Object, error) {
+func (g grower) namespace(ctx context.Context, name, label, value string) ([]client.Object, error) {
 	ns := &corev1.Namespace{}
-	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, ns)
+	err := g.client.Get(ctx, client.ObjectKey{Name: name}, ns)
 	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || err == nil && ns.Labels[label] != value {
 		return nil, nil
 	}
 	return []client.Object{ns}, err
 }
 
-func (r *Reader) newList(kind schema.GroupVersionKind) (client.ObjectList, error) {
+func (g grower) isAWSKind(kind string) bool {
+	for _, e := range g.kinds {
+		if e.Name() == kind {
+			return true
+		}
+	}
+	return kind == "AWSProvider"
+}
+
+// newList returns an empty list of the type of a kind where there is one.
+func newList(scheme *runtime.Scheme, kind schema.GroupVersionKind) (client.ObjectList, error) {
 	kind.Kind += "List"
-	made, err := r.Client.Scheme().New(kind)
+	made, err := scheme.New(kind)
 	if err != nil {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)

@@ -238,7 +238,7 @@ func (b *Installer) lookAtAWS(ctx context.Context, cluster string) (region, vpc 
 	if err != nil {
 		return "", "", err
 	}
-	b.Report.Role, b.before, err = cloud.Account.Role(ctx,
+	b.Report.Role, b.before, err = cloud.Account.Roles.Look(ctx,
 		install.Role{Name: b.flags.Role, Of: Title, Description: "AWS Load Balancer Controller in Kubernetes", Policies: documents,
 			Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: Namespace, Name: Release}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
@@ -253,7 +253,7 @@ func (b *Installer) trustedProvider(ctx context.Context, cloud *connection.Cloud
 	if err != nil {
 		return "", exit.Precondition(err)
 	}
-	provider, missing, err := cloud.Account.OIDCProvider(ctx, issuer)
+	provider, missing, err := cloud.Account.Providers.Look(ctx, issuer)
 	if err == nil && len(missing) > 0 && !b.flags.ProviderFollows {
 		err = exit.Precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
 	}

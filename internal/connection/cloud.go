@@ -83,13 +83,13 @@ const DefaultRepository = OperatorName
 
 // ImageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
 // named. It is nil for an image in another registry, and has no name where this program has no version.
-func (s *Connection) ImageOf(a *install.Account, named string) (*install.Image, string) {
-	if image, ours := a.ParseImage(named); ours {
+func (s *Connection) ImageOf(r *install.Registry, named string) (*install.Image, string) {
+	if image, ours := r.ParseImage(named); ours {
 		return &image, named
 	}
 	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
 		return nil, named
 	}
 	image := install.Image{Repository: DefaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
-	return &image, a.ImageName(image)
+	return &image, r.ImageName(image)
 }

@@ -156,14 +156,14 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.lookAtImage(ctx, cloud.Account); err != nil || d.flags.RoleARN != "" {
+	if err := d.lookAtImage(ctx, cloud.Account.Registry); err != nil || d.flags.RoleARN != "" {
 		return err
 	}
 	issuer, err := cloud.Issuer(ctx)
 	if err != nil {
 		return exit.Precondition(err)
 	}
-	provider, changes, err := cloud.Account.OIDCProvider(ctx, issuer)
+	provider, changes, err := cloud.Account.Providers.Look(ctx, issuer)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 		return exit.Usage("%w; use a role that has the rights with --role-arn", err)
 	}
 	d.report.Notes = append(d.report.Notes, notices...)
-	role, more, err := cloud.Account.Role(ctx,
+	role, more, err := cloud.Account.Roles.Look(ctx,
 		install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
 			Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace,
 				Name: connection.OperatorName}})
@@ -187,21 +187,21 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 }
 
 // lookAtImage looks for the operator's image in the account's registry.
-func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
-	image, name := d.ImageOf(a, d.flags.Image)
+func (d *deployer) lookAtImage(ctx context.Context, r *install.Registry) error {
+	image, name := d.ImageOf(r, d.flags.Image)
 	if d.report.Image = name; name == "" {
 		return exit.Usage("--image: this nexusctl was built without a version: name the image")
 	}
 	if image == nil {
 		return nil
 	}
-	changes, there, err := a.Repository(ctx, *image)
+	changes, there, err := r.Look(ctx, *image)
 	if err != nil {
 		return err
 	}
 	d.inAWS = append(d.inAWS, changes...)
 	if len(changes) == 0 {
-		if recorded, err := a.RecordRepository(ctx, d.ledger, image.Repository); err != nil {
+		if recorded, err := r.RecordRepository(ctx, d.ledger, image.Repository); err != nil {
 			return err
 		} else if recorded != nil {
 			d.inAWS = append(d.inAWS, *recorded)

@@ -96,7 +96,7 @@ func lookAtEvents(ctx context.Context, s *connection.Connection, f *EventsOption
 	if err != nil {
 		return nil, nil, err
 	}
-	found, changes, err := cloud.Account.DriftEvents(ctx, f.Name)
+	found, changes, err := cloud.Account.Events.Look(ctx, f.Name)
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return nil, nil, exit.Precondition(foreign)
 	}

@@ -73,12 +73,12 @@ func lookAtIRSA(ctx context.Context, s *connection.Connection, f *IRSAOptions) (
 	account, session := cloud.Account, cloud.Session
 	r := &repair{APIVersion: enact.APIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.DryRun,
 		Changes: []install.Change{}}
-	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
+	r.Provider, r.Changes, err = account.Providers.Look(ctx, issuer)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range append(operator, f.Accounts...) {
-		changes, err := lookAtTrust(ctx, c, account, r, name)
+		changes, err := lookAtTrust(ctx, c, account.Roles, r, name)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func operatorServiceAccount(ctx context.Context, s *connection.Connection, c cli
 }
 
 // lookAtTrust finds the changes in the trust policy of the role that a ServiceAccount names.
-func lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
+func lookAtTrust(ctx context.Context, c client.Client, roles *install.Roles, r *repair, account string) ([]install.Change, error) {
 	namespace, name, ok := strings.Cut(account, "/")
 	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
 		return nil, exit.Usage("--service-account: %q is not NAMESPACE/NAME", account)
@@ -120,7 +120,7 @@ func lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *re
 				capability.AnnotationRoleARN))
 		return nil, nil
 	}
-	return a.Trust(ctx, role, iampolicy.ServiceAccount{Provider: r.Provider, Audience: kind.STSAudience, Namespace: namespace, Name: name})
+	return roles.Trust(ctx, role, iampolicy.ServiceAccount{Provider: r.Provider, Audience: kind.STSAudience, Namespace: namespace, Name: name})
 }
 
 // Text describes a repair for people.

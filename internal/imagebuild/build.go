@@ -112,7 +112,7 @@ func BuildOperator(ctx context.Context, s *connection.Connection, f *OperatorOpt
 		if err != nil {
 			return "", err
 		}
-		return install.NewAccount(session, "").ImageName(install.Image{Repository: connection.DefaultRepository, Version: release}), nil
+		return install.NewAccount(session, "").Registry.ImageName(install.Image{Repository: connection.DefaultRepository, Version: release}), nil
 	})
 }
 

@@ -32,11 +32,11 @@ func (t *pushTarget) lookAtRepository(ctx context.Context, report *Report) ([]in
 	if err != nil {
 		return none, err
 	}
-	target, ours := install.NewAccount(session, "").ParseImage(t.ref.Name())
+	target, ours := install.NewAccount(session, "").Registry.ParseImage(t.ref.Name())
 	if !ours {
 		return none, nil
 	}
-	if changes, _, err := install.NewAccount(session, "").Repository(ctx, target); err != nil || len(changes) == 0 {
+	if changes, _, err := install.NewAccount(session, "").Registry.Look(ctx, target); err != nil || len(changes) == 0 {
 		return none, err
 	}
 	cluster, err := t.nearbyCluster(ctx)
@@ -44,7 +44,7 @@ func (t *pushTarget) lookAtRepository(ctx context.Context, report *Report) ([]in
 		report.Notes = append(report.Notes,
 			"the cluster cannot be reached, so that the new repository is not marked as belonging to it, and nexusctl delete --full leaves it")
 	}
-	changes, _, err := install.NewAccount(session, cluster).Repository(ctx, target)
+	changes, _, err := install.NewAccount(session, cluster).Registry.Look(ctx, target)
 	return changes, err
 }
 

@@ -49,27 +49,17 @@ type EventRule struct {
 	Sends bool `json:"sends"`
 }
 
-// eventAccount reads the resources for drift events in an account.
-type eventAccount struct {
-	*Account
-	sqs    *sqs.Client
-	events *eventbridge.Client
+// Events is the queue of drift events in an account, with the rules that fill it.
+type Events struct {
+	owner owner
+	sqs   *sqs.Client
+	rules *eventbridge.Client
 }
 
-func (a *Account) forEvents() eventAccount {
-	return eventAccount{Account: a, sqs: sqs.NewFromConfig(a.session.Config), events: eventbridge.NewFromConfig(a.session.Config)}
-}
-
-// regionalARN is the ARN of something in the region of the session.
-func (a *Account) regionalARN(service, resource string) string {
-	return "arn:" + a.session.Partition + ":" + service + ":" + a.session.Region + ":" + a.session.Account + ":" + resource
-}
-
-// DriftEvents looks at the queue of a name and at its rules, which have the same name, and returns the necessary changes. The error is a
+// Look looks at the queue of a name and at its rules, which have the same name, and returns the necessary changes. The error is a
 // *ForeignError where the name is in use, or one of the kinds that awsclient.Explain returns.
-func (a *Account) DriftEvents(ctx context.Context, name string) (*DriftEvents, []Change, error) {
-	e := a.forEvents()
-	found := &DriftEvents{QueueARN: a.regionalARN("sqs", name)}
+func (e *Events) Look(ctx context.Context, name string) (*DriftEvents, []Change, error) {
+	found := &DriftEvents{QueueARN: e.owner.regionalARN("sqs", name)}
 	changes, err := e.queue(ctx, name, found)
 	if err != nil {
 		return nil, nil, err
@@ -90,22 +80,23 @@ func (a *Account) DriftEvents(ctx context.Context, name string) (*DriftEvents, [
 }
 
 // queueAttributes returns the attributes that the queue is to have. Its policy lets the two rules send to it, and no other sender.
-func (a *Account) queueAttributes(name string) map[string]string {
-	rule := a.regionalARN("events", "rule/"+name)
+func (e *Events) queueAttributes(name string) map[string]string {
+	rule := e.owner.regionalARN("events", "rule/"+name)
 	policy, _ := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{ // maps of texts have no error
 		"Sid": "NexusDriftEvents", "Effect": "Allow", "Principal": map[string]any{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
-		"Resource":  a.regionalARN("sqs", name),
+		"Resource":  e.owner.regionalARN("sqs", name),
 		"Condition": map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": []string{rule, rule + heartbeatSuffix}}}}}})
 	return map[string]string{"MessageRetentionPeriod": "345600", "VisibilityTimeout": "60", "SqsManagedSseEnabled": "true",
 		"Policy": string(policy)}
 }
 
 // queue finds the changes that the queue needs.
-func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents) ([]Change, error) {
+func (e *Events) queue(ctx context.Context, name string, found *DriftEvents) ([]Change, error) {
 	want := e.queueAttributes(name)
 	at, err := e.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
 	if awsclient.IsNotFound(err) {
-		found.QueueURL = "https://sqs." + e.session.Region + "." + wellknown.DNSSuffix(e.session.Partition) + "/" + e.session.Account + "/" + name
+		s := e.owner.session
+		found.QueueURL = "https://sqs." + s.Region + "." + wellknown.DNSSuffix(s.Partition) + "/" + s.Account + "/" + name
 		return []Change{e.newQueue(found, name, want)}, nil
 	}
 	if err != nil {
@@ -116,7 +107,7 @@ func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents
 	if err != nil {
 		return nil, awsclient.ExplainOnce(err, "sqs:ListQueueTags")
 	}
-	if !e.isOurs(tags.Tags) {
+	if !e.owner.isOurs(tags.Tags) {
 		return nil, &ForeignError{ARN: found.QueueARN, Remedy: "choose another name with --name"}
 	}
 	have, err := e.sqs.GetQueueAttributes(ctx,
@@ -129,7 +120,7 @@ func (e eventAccount) queue(ctx context.Context, name string, found *DriftEvents
 }
 
 // attributes finds the changes that an existing queue needs.
-func (e eventAccount) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
+func (e *Events) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
 	differ := maps.Clone(want)
 	maps.DeleteFunc(differ, func(key, value string) bool {
 		return have[key] == value || key == "Policy" && iampolicy.Equal(have[key], value)
@@ -149,10 +140,10 @@ func (e eventAccount) attributes(found *DriftEvents, have, want map[string]strin
 		}}}, err
 }
 
-func (e eventAccount) newQueue(found *DriftEvents, name string, attributes map[string]string) Change {
+func (e *Events) newQueue(found *DriftEvents, name string, attributes map[string]string) Change {
 	return Change{Object: found.QueueARN, Action: "create the queue of drift events", Creates: &Record{ARN: found.QueueARN},
 		do: func(ctx context.Context) error {
-			out, err := e.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: e.ownTags()})
+			out, err := e.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: e.owner.tags()})
 			if err != nil {
 				return awsclient.ExplainOnce(err, "sqs:CreateQueue")
 			}
@@ -162,11 +153,11 @@ func (e eventAccount) newQueue(found *DriftEvents, name string, attributes map[s
 }
 
 // rule finds the changes that a rule and its target need.
-func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, found *DriftEvents) ([]Change, error) {
+func (e *Events) rule(ctx context.Context, want *eventbridge.PutRuleInput, found *DriftEvents) ([]Change, error) {
 	name := aws.ToString(want.Name)
-	seen := EventRule{ARN: e.regionalARN("events", "rule/"+name), State: "Missing"}
+	seen := EventRule{ARN: e.owner.regionalARN("events", "rule/"+name), State: "Missing"}
 	defer func() { found.Rules = append(found.Rules, seen) }()
-	have, err := e.events.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
+	have, err := e.rules.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
 	if awsclient.IsNotFound(err) {
 		return []Change{e.newRule(seen.ARN, want), e.target(seen.ARN, name, found.QueueARN)}, nil
 	}
@@ -177,7 +168,7 @@ func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, 
 	if err != nil {
 		return nil, awsclient.ExplainOnce(err, "events:ListTagsForResource")
 	}
-	if !e.isOurs(tags) {
+	if !e.owner.isOurs(tags) {
 		return nil, &ForeignError{ARN: seen.ARN, Remedy: "choose another name with --name"}
 	}
 	seen.State = string(have.State)
@@ -194,7 +185,7 @@ func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, 
 			return nil, err
 		}
 		changes = append(changes, Change{Object: seen.ARN, Action: "set the rule", Diff: diff, do: func(ctx context.Context) error {
-			_, err := e.events.PutRule(ctx, want)
+			_, err := e.rules.PutRule(ctx, want)
 			return awsclient.ExplainOnce(err, "events:PutRule")
 		}})
 	}
@@ -208,21 +199,21 @@ func (e eventAccount) rule(ctx context.Context, want *eventbridge.PutRuleInput, 
 	return changes, nil
 }
 
-func (e eventAccount) newRule(arn string, want *eventbridge.PutRuleInput) Change {
+func (e *Events) newRule(arn string, want *eventbridge.PutRuleInput) Change {
 	in := *want
-	for _, tag := range e.tags() {
+	for _, tag := range e.owner.iamTags() {
 		in.Tags = append(in.Tags, eventtypes.Tag{Key: tag.Key, Value: tag.Value})
 	}
 	return Change{Object: arn, Action: "create the rule", Creates: &Record{ARN: arn}, do: func(ctx context.Context) error {
-		_, err := e.events.PutRule(ctx, &in)
+		_, err := e.rules.PutRule(ctx, &in)
 		return awsclient.ExplainOnce(err, "events:PutRule")
 	}}
 }
 
 // target has a rule send to the queue.
-func (e eventAccount) target(arn, rule, queue string) Change {
+func (e *Events) target(arn, rule, queue string) Change {
 	return Change{Object: arn, Action: "send its events to " + queue, do: func(ctx context.Context) error {
-		out, err := e.events.PutTargets(ctx,
+		out, err := e.rules.PutTargets(ctx,
 			&eventbridge.PutTargetsInput{Rule: &rule, Targets: []eventtypes.Target{{Id: aws.String(targetID), Arn: &queue}}})
 		if err == nil && out.FailedEntryCount > 0 {
 			return &ForeignError{ARN: arn, Remedy: "EventBridge refused its target: " + aws.ToString(out.FailedEntries[0].ErrorMessage)}
@@ -232,8 +223,8 @@ func (e eventAccount) target(arn, rule, queue string) Change {
 }
 
 // targets returns the ARNs of the targets of a rule by their IDs: a rule has five at most, which fit a page.
-func (e eventAccount) targets(ctx context.Context, rule string) (map[string]string, error) {
-	out, err := e.events.ListTargetsByRule(ctx, &eventbridge.ListTargetsByRuleInput{Rule: &rule})
+func (e *Events) targets(ctx context.Context, rule string) (map[string]string, error) {
+	out, err := e.rules.ListTargetsByRule(ctx, &eventbridge.ListTargetsByRuleInput{Rule: &rule})
 	if err != nil {
 		return nil, err
 	}
@@ -244,8 +235,8 @@ func (e eventAccount) targets(ctx context.Context, rule string) (map[string]stri
 	return targets, nil
 }
 
-func (e eventAccount) tagsOfRule(ctx context.Context, arn string) (map[string]string, error) {
-	out, err := e.events.ListTagsForResource(ctx, &eventbridge.ListTagsForResourceInput{ResourceARN: &arn})
+func (e *Events) tagsOfRule(ctx context.Context, arn string) (map[string]string, error) {
+	out, err := e.rules.ListTagsForResource(ctx, &eventbridge.ListTagsForResourceInput{ResourceARN: &arn})
 	if err != nil {
 		return nil, err
 	}
@@ -257,8 +248,8 @@ func (e eventAccount) tagsOfRule(ctx context.Context, arn string) (map[string]st
 }
 
 // removeQueue deletes the queue of drift events with its messages.
-func (a *Account) removeQueue(ctx context.Context, r Record, name string) ([]Change, error) {
-	e, url, tags := a.forEvents(), "", map[string]string(nil)
+func (e *Events) removeQueue(ctx context.Context, record Record, name string) ([]Change, error) {
+	url, tags := "", map[string]string(nil)
 	at, err := e.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
 	if err == nil {
 		url = aws.ToString(at.QueueUrl)
@@ -267,8 +258,8 @@ func (a *Account) removeQueue(ctx context.Context, r Record, name string) ([]Cha
 			tags = out.Tags
 		}
 	}
-	return a.judge(r, tags, err, func() ([]Change, error) {
-		return []Change{removal(r, "delete the queue of drift events with its messages", func(ctx context.Context) error {
+	return e.owner.judge(record, tags, err, func() ([]Change, error) {
+		return []Change{removal(record, "delete the queue of drift events with its messages", func(ctx context.Context) error {
 			_, err := e.sqs.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: &url})
 			return unlessGone(err, "sqs:DeleteQueue")
 		})}, nil
@@ -276,18 +267,20 @@ func (a *Account) removeQueue(ctx context.Context, r Record, name string) ([]Cha
 }
 
 // removeRule deletes a rule after its targets, without which EventBridge deletes none.
-func (a *Account) removeRule(ctx context.Context, r Record, name string) ([]Change, error) {
-	e, tags := a.forEvents(), map[string]string(nil)
-	_, err := e.events.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
+func (e *Events) removeRule(ctx context.Context, record Record, name string) ([]Change, error) {
+	tags := map[string]string(nil)
+	_, err := e.rules.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
 	if err == nil {
-		tags, err = e.tagsOfRule(ctx, r.ARN)
+		tags, err = e.tagsOfRule(ctx, record.ARN)
 	}
-	return a.judge(r, tags, err, func() ([]Change, error) {
-		return []Change{removal(r, "delete the rule with its targets", func(ctx context.Context) error { return e.deleteRule(ctx, name) })}, nil
+	return e.owner.judge(record, tags, err, func() ([]Change, error) {
+		return []Change{removal(record, "delete the rule with its targets", func(ctx context.Context) error {
+			return e.deleteRule(ctx, name)
+		})}, nil
 	})
 }
 
-func (e eventAccount) deleteRule(ctx context.Context, name string) error {
+func (e *Events) deleteRule(ctx context.Context, name string) error {
 	targets, err := e.targets(ctx, name)
 	if err != nil {
 		return unlessGone(err, "events:ListTargetsByRule")
@@ -297,11 +290,11 @@ func (e eventAccount) deleteRule(ctx context.Context, name string) error {
 		for id := range targets {
 			in.Ids = append(in.Ids, id)
 		}
-		if _, err := e.events.RemoveTargets(ctx, in); err != nil {
+		if _, err := e.rules.RemoveTargets(ctx, in); err != nil {
 			return unlessGone(err, "events:RemoveTargets")
 		}
 	}
-	_, err = e.events.DeleteRule(ctx, &eventbridge.DeleteRuleInput{Name: &name})
+	_, err = e.rules.DeleteRule(ctx, &eventbridge.DeleteRuleInput{Name: &name})
 	return unlessGone(err, "events:DeleteRule")
 }
 

@@ -21,23 +21,30 @@ type Image struct {
 	Repository, Version string
 }
 
+// Registry is the registry of container images of an account.
+type Registry struct {
+	owner owner
+	ecr   *ecr.Client
+}
+
 // ImageName writes the image as a pod names it.
-func (a *Account) ImageName(i Image) string {
+func (r *Registry) ImageName(i Image) string {
 	separator := ":"
 	if strings.HasPrefix(i.Version, "sha256:") {
 		separator = "@"
 	}
-	return a.registry() + "/" + i.Repository + separator + i.Version
+	return r.host() + "/" + i.Repository + separator + i.Version
 }
 
-// registry is the host of the account's registry: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
-func (a *Account) registry() string {
-	return fmt.Sprintf("%s.dkr.ecr.%s.%s", a.session.Account, a.session.Region, wellknown.DNSSuffix(a.session.Partition))
+// host is the host of the account's registry: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
+func (r *Registry) host() string {
+	s := r.owner.session
+	return fmt.Sprintf("%s.dkr.ecr.%s.%s", s.Account, s.Region, wellknown.DNSSuffix(s.Partition))
 }
 
 // ParseImage reads an image as a pod names it. It is false for images in other registries.
-func (a *Account) ParseImage(name string) (Image, bool) {
-	rest, ours := strings.CutPrefix(name, a.registry()+"/")
+func (r *Registry) ParseImage(name string) (Image, bool) {
+	rest, ours := strings.CutPrefix(name, r.host()+"/")
 	if !ours {
 		return Image{}, false
 	}
@@ -52,12 +59,12 @@ func (a *Account) ParseImage(name string) (Image, bool) {
 	return Image{Repository: repository, Version: tag}, true
 }
 
-// Repository looks whether an image exists. It returns the missing parts: the repository, which a change creates, and the image itself,
+// Look looks whether an image exists. It returns the missing parts: the repository, which a change creates, and the image itself,
 // which has to be pushed. Errors are the kinds that awsclient.Explain returns.
-func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, hasImage bool, err error) {
-	out, err := a.ecr.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{RepositoryNames: []string{i.Repository}})
+func (r *Registry) Look(ctx context.Context, i Image) (changes []Change, hasImage bool, err error) {
+	out, err := r.ecr.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{RepositoryNames: []string{i.Repository}})
 	if awsclient.IsNotFound(err) || err == nil && len(out.Repositories) == 0 {
-		return []Change{a.newRepository(i.Repository)}, false, nil
+		return []Change{r.newRepository(i.Repository)}, false, nil
 	}
 	if err != nil {
 		return nil, false, awsclient.ExplainOnce(err, "ecr:DescribeRepositories")
@@ -66,39 +73,34 @@ func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, ha
 	if strings.HasPrefix(i.Version, "sha256:") {
 		id = ecrtypes.ImageIdentifier{ImageDigest: &i.Version}
 	}
-	_, err = a.ecr.DescribeImages(ctx, &ecr.DescribeImagesInput{RepositoryName: &i.Repository, ImageIds: []ecrtypes.ImageIdentifier{id}})
+	_, err = r.ecr.DescribeImages(ctx, &ecr.DescribeImagesInput{RepositoryName: &i.Repository, ImageIds: []ecrtypes.ImageIdentifier{id}})
 	if awsclient.IsNotFound(err) {
 		return nil, false, nil
 	}
 	return nil, err == nil, awsclient.ExplainOnce(err, "ecr:DescribeImages")
 }
 
-// repositoryARN is the ARN of a repository of the account.
-func (a *Account) repositoryARN(name string) string {
-	return "arn:" + a.session.Partition + ":ecr:" + a.session.Region + ":" + a.session.Account + ":repository/" + name
-}
-
 // RecordRepository returns the change that records a repository which build created before there was a ledger: one that carries the
 // tags of this cluster. It is nil where the repository is recorded, is not ours, or does not exist.
-func (a *Account) RecordRepository(ctx context.Context, l *Ledger, name string) (*Change, error) {
-	record := Record{ARN: a.repositoryARN(name)}
+func (r *Registry) RecordRepository(ctx context.Context, l *Ledger, name string) (*Change, error) {
+	record := Record{ARN: r.owner.regionalARN("ecr", "repository/"+name)}
 	if l.find(record) >= 0 {
 		return nil, nil
 	}
-	tags, err := a.tagsOfRepository(ctx, record.ARN)
+	tags, err := r.tagsOfRepository(ctx, record.ARN)
 	if awsclient.IsNotFound(err) {
 		return nil, nil
 	}
-	if err != nil || !a.isOurs(tags) {
+	if err != nil || !r.owner.isOurs(tags) {
 		return nil, awsclient.ExplainOnce(err, "ecr:ListTagsForResource")
 	}
 	return &Change{Object: record.ARN, Action: recordAction, Creates: &record, do: func(context.Context) error { return nil }}, nil
 }
 
 // tagsOfRepository reads the tags of a repository. Errors are those of the SDK.
-func (a *Account) tagsOfRepository(ctx context.Context, arn string) (map[string]string, error) {
+func (r *Registry) tagsOfRepository(ctx context.Context, arn string) (map[string]string, error) {
 	tags := map[string]string{}
-	out, err := a.ecr.ListTagsForResource(ctx, &ecr.ListTagsForResourceInput{ResourceArn: &arn})
+	out, err := r.ecr.ListTagsForResource(ctx, &ecr.ListTagsForResourceInput{ResourceArn: &arn})
 	if err == nil {
 		for _, t := range out.Tags {
 			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
@@ -107,18 +109,29 @@ func (a *Account) tagsOfRepository(ctx context.Context, arn string) (map[string]
 	return tags, err
 }
 
-func (a *Account) newRepository(name string) Change {
-	arn := a.repositoryARN(name)
+func (r *Registry) newRepository(name string) Change {
+	arn := r.owner.regionalARN("ecr", "repository/"+name)
 	var tags []ecrtypes.Tag
-	for key, value := range a.ownTags() {
+	for key, value := range r.owner.tags() {
 		tags = append(tags, ecrtypes.Tag{Key: aws.String(key), Value: aws.String(value)})
 	}
 	return Change{Object: arn, Action: "create the image repository", Creates: &Record{ARN: arn}, do: func(ctx context.Context) error {
-		_, err := a.ecr.CreateRepository(ctx, &ecr.CreateRepositoryInput{RepositoryName: &name, Tags: tags,
+		_, err := r.ecr.CreateRepository(ctx, &ecr.CreateRepositoryInput{RepositoryName: &name, Tags: tags,
 			ImageScanningConfiguration: &ecrtypes.ImageScanningConfiguration{ScanOnPush: true}})
 		if awsclient.Is(err, awsclient.Exists) {
 			return nil // an answer was lost, or another client created it first: its tags say so when it is to be deleted
 		}
 		return awsclient.ExplainOnce(err, "ecr:CreateRepository")
 	}}
+}
+
+// remove deletes the image repository with its images.
+func (r *Registry) remove(ctx context.Context, record Record, name string) ([]Change, error) {
+	tags, err := r.tagsOfRepository(ctx, record.ARN)
+	return r.owner.judge(record, tags, err, func() ([]Change, error) {
+		return []Change{removal(record, "delete the image repository with its images", func(ctx context.Context) error {
+			_, err := r.ecr.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &name, Force: true})
+			return unlessGone(err, "ecr:DeleteRepository")
+		})}, nil
+	})
 }

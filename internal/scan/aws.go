@@ -51,14 +51,14 @@ func (x *scanner) scanImage(ctx context.Context) error {
 	if session == nil {
 		return nil
 	}
-	account := install.NewAccount(session, "")
-	image, name := x.ImageOf(account, x.Image)
+	registry := install.NewAccount(session, "").Registry
+	image, name := x.ImageOf(registry, x.Image)
 	if image == nil {
 		x.add(check.Skip(title, cmp.Or(name, "the image of a nexusctl without a version")+
 			" is not looked for; name an image of the account's registry with --image"))
 		return nil
 	}
-	changes, there, err := account.Repository(ctx, *image)
+	changes, there, err := registry.Look(ctx, *image)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
 		x.add(check.Lacks(title, err.Error(), "ask for the rights ecr:DescribeRepositories and ecr:DescribeImages"))
@@ -95,7 +95,7 @@ func (x *scanner) scanOIDCProvider(ctx context.Context, issuer string) error {
 	if session == nil {
 		return nil
 	}
-	provider, changes, err := install.NewAccount(session, "").OIDCProvider(ctx, issuer)
+	provider, changes, err := install.NewAccount(session, "").Providers.Look(ctx, issuer)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
 		x.add(check.Lacks(title, err.Error(), "ask for the right iam:GetOpenIDConnectProvider"))

@@ -42,7 +42,7 @@ func (s *service) healthcheck(v value) error {
 		return nil
 	}
 	s.probed = true
-	probe := s.probe(c)
+	probe := c.probe()
 	s.component.Spec.Probes = &nexusv1.ProbesSpec{Readiness: &probe, Liveness: new(probe)}
 	if c.start > 0 {
 		startup := probe
@@ -111,7 +111,7 @@ func testOf(v value) ([]string, error) {
 
 // probe turns a healthcheck into a probe. A request to the container's own port becomes one of the kubelet, which needs no program in the
 // image.
-func (s *service) probe(c check) nexusv1.Probe {
+func (c check) probe() nexusv1.Probe {
 	out := nexusv1.Probe{PeriodSeconds: c.period, TimeoutSeconds: c.timeout, FailureThreshold: c.retries}
 	if get := httpProbe(strings.Join(c.words, " ")); get != nil {
 		out.HTTPGet = get

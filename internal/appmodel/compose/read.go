@@ -205,7 +205,8 @@ func (r *reader) readService(e entry) error {
 		return r.readEmulator(e, image)
 	}
 	r.app.Components = append(r.app.Components, appmodel.Component{Name: r.app.UniqueName(e.key), Source: e.at(), Hosts: hosts})
-	s := &service{reader: r, entry: e, component: &r.app.Components[len(r.app.Components)-1]}
+	made := draft{app: r.app, component: &r.app.Components[len(r.app.Components)-1]}
+	s := &service{draft: made, entry: e, options: r.options, root: r.root}
 	s.component.Spec.Image = image
 	return s.read()
 }

@@ -3,16 +3,12 @@
 package compose
 
 import (
-	"fmt"
 	"math"
-	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"go.yaml.in/yaml/v3"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/appmodel"
@@ -20,26 +16,36 @@ import (
 
 // service reads one service into a component.
 type service struct {
-	*reader
-	entry     entry
+	draft
+	entry   entry
+	options Options
+	// root has the names of all services of the file.
+	root   *yaml.Node
+	probed bool
+}
+
+// draft is the component that a service becomes, in its application.
+type draft struct {
+	app       *appmodel.App
 	component *appmodel.Component
-	probed    bool
+}
+
+func (d draft) note(v value, format string, args ...any) {
+	d.app.Notef(d.component.Name, v.at(), format, args...)
 }
 
 // readers read the fields of a service that a capability can express, at least in part.
-func readers() map[string]func(*service, value) error {
-	return map[string]func(*service, value) error{
-		"build": (*service).build, "ports": (*service).ports, "expose": (*service).expose, "environment": (*service).environment,
-		"env_file":    (*service).envFile,
-		"healthcheck": (*service).healthcheck, "deploy": (*service).deploy, "volumes": (*service).volumes, "tmpfs": (*service).tmpfs,
-		"user":      (*service).user,
-		"read_only": (*service).readOnly, "cap_add": (*service).capAdd, "command": (*service).command, "entrypoint": (*service).entrypoint,
-		"depends_on": (*service).dependsOn,
-		"scale":      (*service).scale, "cpus": (*service).cpus, "mem_limit": (*service).memLimit, "mem_reservation": (*service).memReservation,
-		"stop_grace_period": (*service).gracePeriod,
-		"platform":          (*service).platform, "restart": (*service).restart, "secrets": (*service).secrets,
-		"privileged": (*service).privileged,
-		"gpus":       (*service).gpus,
+func (s *service) readers() map[string]func(value) error {
+	files, process, limits := volumes{s.draft}, rights{s.draft}, resources{s.draft}
+	return map[string]func(value) error{
+		"build": s.build, "ports": s.ports, "expose": s.expose, "environment": s.environment, "env_file": s.envFile,
+		"healthcheck": s.healthcheck, "deploy": s.deploy, "command": s.command, "entrypoint": s.entrypoint,
+		"depends_on": s.dependsOn, "scale": s.scale, "stop_grace_period": s.gracePeriod, "platform": s.platform,
+		"restart": s.restart, "secrets": s.secrets,
+		"volumes": files.read, "tmpfs": files.tmpfs,
+		"user": process.user, "read_only": process.readOnly, "privileged": process.privileged, "cap_add": process.capAdd,
+		"cpus": limits.cpus, "mem_limit": limits.memLimit, "mem_reservation": limits.memReservation,
+		"gpus": limits.gpus,
 	}
 }
 
@@ -72,13 +78,13 @@ func (s *service) read() error {
 	if err != nil {
 		return err
 	}
-	known := readers()
+	known := s.readers()
 	for _, e := range all {
 		read, has := known[e.key]
 		switch {
 		case e.isNull() || slices.Contains(same, e.key) || strings.HasPrefix(e.key, "x-"):
 		case has:
-			if err := read(s, e.value); err != nil {
+			if err := read(e.value); err != nil {
 				return err
 			}
 		case reasons[e.key] != "":
@@ -107,10 +113,6 @@ func (s *service) finish() {
 		c.Spec.Image = "ACCOUNT.dkr.ecr.REGION.amazonaws.com/" + c.Name + ":latest"
 		s.note(s.entry.value, "is built from %s and names no image: push it to a registry, for instance with nexusctl build app, and replace image %s", c.Built, c.Spec.Image)
 	}
-}
-
-func (s *service) note(v value, format string, args ...any) {
-	s.app.Notef(s.component.Name, v.at(), format, args...)
 }
 
 func (s *service) build(v value) error {
@@ -231,140 +233,6 @@ func readPort(v value, text string) (port, error) {
 		return port{}, v.fault("%q is no range of ports", numbers)
 	}
 	return port{first: first, last: last, protocol: strings.ToLower(protocol)}, nil
-}
-
-// volumes takes tmpfs over and notes all others.
-func (s *service) volumes(v value) error {
-	items, err := v.items()
-	for _, item := range items {
-		if err := s.volume(item); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-func (s *service) volume(v value) error {
-	if v.isScalar() {
-		text, err := v.text()
-		if err != nil {
-			return err
-		}
-		s.noteVolume(v, text)
-		return nil
-	}
-	field := map[string]string{}
-	for _, key := range []string{"type", "source", "target"} {
-		f, has, err := v.get(key)
-		if err != nil {
-			return err
-		}
-		if !has {
-			continue
-		}
-		if field[key], err = f.text(); err != nil {
-			return err
-		}
-	}
-	if field["type"] == "tmpfs" {
-		return s.addScratch(v, field["target"])
-	}
-	s.noteVolume(v, field["source"]+":"+field["target"])
-	return nil
-}
-
-func (s *service) noteVolume(v value, text string) {
-	reason := "pods of a capability keep no files; use a bucket of dataServices.s3 or a table of dataServices.dynamodb, or add a path for temporary files to scratchVolumes"
-	switch {
-	case strings.Contains(text, "docker.sock"):
-		reason = "pods cannot control the containers of the node"
-	case strings.HasPrefix(text, ".") || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~"):
-		reason = "pods do not see files of this machine; put them into the image, or into a bucket of dataServices.s3"
-	}
-	s.note(v, "%s is not carried over: %s", appmodel.Shown(text), reason)
-}
-
-func (s *service) tmpfs(v value) error {
-	paths, err := v.texts()
-	for _, p := range paths {
-		target, _, _ := strings.Cut(p, ":")
-		if err := s.addScratch(v, target); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-var mountPath = regexp.MustCompile(`^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
-
-func (s *service) addScratch(v value, target string) error {
-	target = path.Clean(target)
-	list := &s.component.Spec.ScratchVolumes
-	switch {
-	case len(target) > 256 || !mountPath.MatchString(target) || strings.HasPrefix(target, "/run/secrets") ||
-		strings.HasPrefix(target, "/var/run/secrets"):
-		return v.fault("%q is no path for temporary files", target)
-	case slices.ContainsFunc(*list, func(have nexusv1.ScratchVolume) bool { return have.MountPath == target }):
-	case len(*list) == 8:
-		s.note(v, "%s is not carried over: a component has at most 8 volumes for temporary files", target)
-	default:
-		*list = append(*list, nexusv1.ScratchVolume{Name: fmt.Sprintf("tmp-%d", len(*list)+1), MountPath: target})
-	}
-	return nil
-}
-
-func (s *service) user(v value) error {
-	text, err := v.text()
-	if err != nil {
-		return err
-	}
-	name, group, _ := strings.Cut(text, ":")
-	if id, err := strconv.ParseInt(name, 10, 32); err == nil && id > 0 {
-		s.context().RunAsUser = &id
-	} else {
-		s.note(v, "%s is not carried over: pods do not run as root, and need the number of a user; set a user with a number in the image",
-			appmodel.Shown(text))
-		return nil
-	}
-	if gid, err := strconv.ParseInt(group, 10, 32); err == nil && gid >= 0 {
-		s.context().RunAsGroup = &gid
-	}
-	return nil
-}
-
-func (s *service) context() *nexusv1.SecurityContextSpec {
-	if s.component.Spec.SecurityContext == nil {
-		s.component.Spec.SecurityContext = &nexusv1.SecurityContextSpec{}
-	}
-	return s.component.Spec.SecurityContext
-}
-
-func (s *service) readOnly(v value) error {
-	on, err := v.flag()
-	if on {
-		s.context().ReadOnlyRootFilesystem = new(true)
-	}
-	return err
-}
-
-func (s *service) privileged(v value) error {
-	on, err := v.flag()
-	if on {
-		s.note(v, "is not carried over: pods meet Pod Security restricted")
-	}
-	return err
-}
-
-func (s *service) capAdd(v value) error {
-	list, err := v.texts()
-	for _, name := range list {
-		if strings.TrimPrefix(name, "CAP_") == "NET_BIND_SERVICE" {
-			s.context().Capabilities = &nexusv1.CapabilitiesSpec{Add: []nexusv1.LinuxCapability{"NET_BIND_SERVICE"}}
-			continue
-		}
-		s.note(v, "%s is not carried over: pods meet Pod Security restricted", appmodel.Shown(name))
-	}
-	return err
 }
 
 func (s *service) command(v value) error { return s.words(v, &s.component.Spec.Args) }
@@ -500,36 +368,28 @@ func (s *service) scale(v value) error {
 	return nil
 }
 
-// memory matches sizes as Compose writes them.
-var memory = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?b)?$`)
-
-// memoryOf reads a size: a number of bytes, or with a unit of 1024.
-func memoryOf(v value) (resource.Quantity, error) {
-	text, err := v.text()
-	if err != nil {
-		return resource.Quantity{}, err
-	}
-	m := memory.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil {
-		return resource.Quantity{}, v.fault("%q is no size: write it as 512m", text)
-	}
-	unit := map[string]string{"k": "Ki", "m": "Mi", "g": "Gi", "t": "Ti"}[strings.ToLower(m[2])]
-	q, err := resource.ParseQuantity(m[1] + unit)
-	if err != nil {
-		return q, v.fault("%q is no size: %v", text, err)
-	}
-	return q, nil
+// deploy reads the number of replicas of a service, and its resources.
+func (s *service) deploy(v value) error {
+	return v.each(func(e entry) error {
+		switch e.key {
+		case "replicas":
+			return s.scale(e.value)
+		case "resources":
+			return resources{s.draft}.deploy(e.value)
+		case "mode":
+			return s.deployMode(e.value)
+		case "restart_policy": // pods start again in any case
+		default:
+			s.note(e.value, "is not carried over: a capability has no such field")
+		}
+		return nil
+	})
 }
 
-// cpuOf reads a number of CPUs.
-func cpuOf(v value) (resource.Quantity, error) {
+func (s *service) deployMode(v value) error {
 	text, err := v.text()
-	if err != nil {
-		return resource.Quantity{}, err
+	if err == nil && text != "replicated" {
+		s.note(v, "%s is not carried over: a component has a number of replicas", appmodel.Shown(text))
 	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || n < 0 || n > 10000 {
-		return resource.Quantity{}, v.fault("%q is no number of CPUs", text)
-	}
-	return *resource.NewMilliQuantity(int64(math.Ceil(n*1000)), resource.DecimalSI), nil
+	return err
 }

@@ -75,7 +75,7 @@ type Audit struct {
 }
 
 // Audit returns a reader of the audit log.
-func (w *World) Audit() *Audit { return &Audit{w.file("audit.log"), w.config} }
+func (w *World) Audit() *Audit { return &Audit{w.components.file("audit.log"), w.cluster.config} }
 
 // Mark returns the present end of the log: whatever was answered before the
 // call lies before it.

@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,78 +30,90 @@ rules:
 - level: Metadata
 `
 
-func (w *World) startControlPlane(ctx context.Context) error {
+// controlPlane is the Kubernetes of a world, with its certificates and a client of its API server.
+type controlPlane struct {
+	components *components
+	authority  *authority
+	config     *rest.Config
+	client     dynamic.Interface
+}
+
+func (c *controlPlane) start(ctx context.Context) error {
 	begin := time.Now()
-	etcd, server := w.etcdProcess(), w.apiServerProcess()
+	parts := c.components
+	etcd, server := parts.etcd(), parts.apiServer()
 	if err := etcd.start(); err != nil {
 		return err
 	}
-	if err := w.writeControlPlaneFiles(); err != nil {
+	if err := c.writeFiles(); err != nil {
 		return err
 	}
-	definitions, err := w.definitions()
+	definitions, err := definitionsOf(parts.options.CRDs)
 	if err != nil {
 		return err
 	}
-	file, err := w.storedFile(definitions)
+	file, err := storedFile(parts.options, definitions)
 	if err != nil {
 		return err
 	}
-	if err := w.restore(ctx, etcd, file); err != nil {
+	if err := parts.store().restore(ctx, etcd, file, parts.logf); err != nil {
 		return err
 	}
 	if err := server.start(); err != nil {
 		return err
 	}
-	if err := w.waitAPIServer(ctx, server); err != nil {
+	if err := c.waitAPIServer(ctx, server); err != nil {
 		return err
 	}
-	w.logf("API server ready after %.1f s", time.Since(begin).Seconds())
-	if err := w.installCRDs(ctx, definitions); err != nil {
+	parts.logf("API server ready after %.1f s", time.Since(begin).Seconds())
+	if err := c.installCRDs(ctx, definitions); err != nil {
 		return err
 	}
-	if err := w.store(ctx, file); err != nil {
-		w.logf("the next world begins with an empty API server: %v", err)
+	if err := parts.store().save(ctx, file); err != nil {
+		parts.logf("the next world begins with an empty API server: %v", err)
 	}
-	for _, p := range []*process{w.kwokProcess(), w.controllerManagerProcess(), w.schedulerProcess()} {
+	kwok, manager := parts.kwok(), parts.controllerManager()
+	for _, p := range []*process{kwok, manager, parts.scheduler()} {
 		if err := p.start(); err != nil {
 			return err
 		}
 	}
-	if err := w.seed(ctx); err != nil {
+	s := seeder{client: c.client, nodes: parts.options.Nodes, kwok: kwok, controllerManager: manager}
+	if err := s.seed(ctx); err != nil {
 		return err
 	}
-	w.logf("cluster ready after %.1f s", time.Since(begin).Seconds())
+	parts.logf("cluster ready after %.1f s", time.Since(begin).Seconds())
 	return nil
 }
 
-func (w *World) writeControlPlaneFiles() error {
+func (c *controlPlane) writeFiles() error {
+	parts := c.components
 	var err error
-	if w.authority, err = newAuthority(); err != nil {
+	if c.authority, err = newAuthority(); err != nil {
 		return err
 	}
-	if err := w.authority.writeServerFiles(w.dir); err != nil {
+	if err := c.authority.writeServerFiles(parts.dir); err != nil {
 		return err
 	}
 	for name, text := range map[string][]byte{"audit-policy.yaml": []byte(auditPolicy), "stages.yaml": stages} {
-		if err := os.WriteFile(w.file(name), text, 0o644); err != nil {
+		if err := os.WriteFile(parts.file(name), text, 0o644); err != nil {
 			return err
 		}
 	}
 	admin := "test-bed:admin"
-	tokens, err := w.writeTokens(admin, controllerManagerUser, schedulerUser, kwokUser)
+	tokens, err := writeTokens(parts.file(tokensFile), admin, controllerManagerUser, schedulerUser, kwokUser)
 	if err != nil {
 		return err
 	}
-	w.config = w.tokenConfig(tokens[admin])
-	if w.client, err = dynamic.NewForConfig(w.config); err != nil {
+	c.config = c.tokenConfig(tokens[admin])
+	if c.client, err = dynamic.NewForConfig(c.config); err != nil {
 		return err
 	}
-	if err := WriteKubeconfig(w.Kubeconfig(), w.config); err != nil {
+	if err := WriteKubeconfig(parts.kubeconfig(), c.config); err != nil {
 		return err
 	}
 	for name, user := range map[string]string{ControllerManager: controllerManagerUser, Scheduler: schedulerUser, Kwok: kwokUser} {
-		if err := WriteKubeconfig(w.file(name+".kubeconfig"), w.tokenConfig(tokens[user])); err != nil {
+		if err := WriteKubeconfig(parts.file(name+".kubeconfig"), c.tokenConfig(tokens[user])); err != nil {
 			return err
 		}
 	}
@@ -121,39 +132,31 @@ const tokensFile = "tokens.csv"
 
 // writeTokens gives each user a token and every right. The API server verifies a certificate with each request, which was a tenth of
 // its processor time, and looks a token up.
-func (w *World) writeTokens(users ...string) (map[string]string, error) {
+func writeTokens(path string, users ...string) (map[string]string, error) {
 	tokens := map[string]string{}
 	var text strings.Builder
 	for _, user := range users {
 		tokens[user] = rand.Text()
 		fmt.Fprintf(&text, "%s,%s,%s,system:masters\n", tokens[user], user, user)
 	}
-	return tokens, os.WriteFile(w.file(tokensFile), []byte(text.String()), 0o600)
+	return tokens, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // tokenConfig returns a client configuration with a token.
-func (w *World) tokenConfig(token string) *rest.Config {
-	return &rest.Config{Host: w.loopback("https", w.ports[portAPI]), BearerToken: token,
-		TLSClientConfig: rest.TLSClientConfig{CAData: w.authority.certPEM}, QPS: -1}
+func (c *controlPlane) tokenConfig(token string) *rest.Config {
+	return &rest.Config{Host: c.components.loopback("https", portAPI), BearerToken: token,
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.certPEM}, QPS: -1}
 }
 
-// Config returns a new client configuration with every right, without client-side
-// rate limits.
-func (w *World) Config() *rest.Config { return rest.CopyConfig(w.config) }
-
-// Kubeconfig returns the path of a kubeconfig file with every right.
-func (w *World) Kubeconfig() string { return filepath.Join(w.dir, "kubeconfig") }
-
-// UserConfig returns a client configuration of a user of that name and those groups, authenticated by a certificate. RBAC decides its
-// rights: with it, a test runs an operator under the rights that it ships with.
-func (w *World) UserConfig(name string, groups ...string) (*rest.Config, error) {
-	cert, key, err := w.authority.issue(name, groups)
+// userConfig returns a client configuration with a certificate.
+func (c *controlPlane) userConfig(name string, groups []string) (*rest.Config, error) {
+	cert, key, err := c.authority.issue(name, groups)
 	if err != nil {
 		return nil, err
 	}
 	return &rest.Config{
-		Host:            w.loopback("https", w.ports[portAPI]),
-		TLSClientConfig: rest.TLSClientConfig{CAData: w.authority.certPEM, CertData: cert, KeyData: key},
+		Host:            c.components.loopback("https", portAPI),
+		TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.certPEM, CertData: cert, KeyData: key},
 		QPS:             -1,
 	}, nil
 }

@@ -3,12 +3,9 @@
 package world
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"path"
 
 	"golang.org/x/sync/errgroup"
@@ -20,7 +17,7 @@ import (
 
 // Copies are objects that were stored beside the API server.
 type Copies struct {
-	world *World
+	store store
 	keys  [][]byte
 }
 
@@ -31,13 +28,14 @@ func (w *World) Copy(ctx context.Context, resource schema.GroupResource, origina
 	edit func(i int, o *unstructured.Unstructured)) (_ *Copies, err error) {
 	folder := path.Join("/registry", resource.Group, resource.Resource, original.Namespace)
 	var found struct{ Kvs []struct{ Value []byte } }
-	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(path.Join(folder, original.Name))}, &found); err != nil {
+	etcd := w.components.store()
+	if err := etcd.ask(ctx, "range", map[string]any{"key": []byte(path.Join(folder, original.Name))}, &found); err != nil {
 		return nil, err
 	}
 	if len(found.Kvs) != 1 {
 		return nil, fmt.Errorf("etcd has no %s %s", resource, original)
 	}
-	c := &Copies{world: w}
+	c := &Copies{store: etcd}
 	values := make([][]byte, n)
 	for i := range n {
 		o := &unstructured.Unstructured{}
@@ -52,7 +50,7 @@ func (w *World) Copy(ctx context.Context, resource schema.GroupResource, origina
 		c.keys = append(c.keys, []byte(path.Join(folder, o.GetName())))
 	}
 	return c, c.each(func(i int) error {
-		return w.etcd(ctx, "put", map[string]any{"key": c.keys[i], "value": values[i]}, nil)
+		return etcd.ask(ctx, "put", map[string]any{"key": c.keys[i], "value": values[i]}, nil)
 	})
 }
 
@@ -61,7 +59,8 @@ func (w *World) Copy(ctx context.Context, resource schema.GroupResource, origina
 func CustomResources(ctx context.Context, w *World, group string) ([]*unstructured.Unstructured, error) {
 	folder := path.Join("/registry", group)
 	var found struct{ Kvs []struct{ Value []byte } }
-	if err := w.etcd(ctx, "range", map[string]any{"key": []byte(folder + "/"), "range_end": []byte(folder + "0")}, &found); err != nil {
+	request := map[string]any{"key": []byte(folder + "/"), "range_end": []byte(folder + "0")}
+	if err := w.components.store().ask(ctx, "range", request, &found); err != nil {
 		return nil, err
 	}
 	out := make([]*unstructured.Unstructured, len(found.Kvs))
@@ -77,7 +76,7 @@ func CustomResources(ctx context.Context, w *World, group string) ([]*unstructur
 // Remove removes the copies from etcd.
 func (c *Copies) Remove(ctx context.Context) error {
 	return c.each(func(i int) error {
-		return c.world.etcd(ctx, "deleterange", map[string]any{"key": c.keys[i]}, nil)
+		return c.store.ask(ctx, "deleterange", map[string]any{"key": c.keys[i]}, nil)
 	})
 }
 
@@ -94,31 +93,3 @@ func (c *Copies) each(do func(i int) error) error {
 
 // copiesAtATime sets how many requests etcd has at once.
 const copiesAtATime = 2
-
-// etcd sends a request to the JSON gateway of etcd.
-func (w *World) etcd(ctx context.Context, verb string, request map[string]any, answer any) (err error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.loopback("http", w.ports[portEtcd])+"/v3/kv/"+verb, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, response.Body.Close()) }()
-	var text bytes.Buffer
-	if _, err := text.ReadFrom(response.Body); err != nil {
-		return err
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd: %s: %s", response.Status, &text)
-	}
-	if answer == nil {
-		return nil
-	}
-	return json.Unmarshal(text.Bytes(), answer)
-}

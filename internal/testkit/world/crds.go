@@ -22,8 +22,8 @@ import (
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
 // installCRDs applies those of the definitions that the API server did not begin with, and waits until all are served.
-func (w *World) installCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
-	crds := w.client.Resource(crdResource)
+func (c *controlPlane) installCRDs(ctx context.Context, objects []*unstructured.Unstructured) error {
+	crds := c.client.Resource(crdResource)
 	found, err := crds.List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (w *World) installCRDs(ctx context.Context, objects []*unstructured.Unstruc
 		}
 	}
 	for _, o := range objects {
-		err := poll(ctx, w.component(APIServer), func(ctx context.Context) error {
+		err := poll(ctx, c.components.named(APIServer), func(ctx context.Context) error {
 			live, err := crds.Get(ctx, o.GetName(), metav1.GetOptions{})
 			if err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 // Kill ends a component at once, as a crash would. Its state (etcd's data, the
 // audit log) stays; moto keeps its state in memory and loses it.
 func (w *World) Kill(component string) error {
-	p := w.component(component)
+	p := w.components.named(component)
 	if p == nil {
 		return fmt.Errorf("this world has no component %q", component)
 	}
@@ -22,7 +22,7 @@ func (w *World) Kill(component string) error {
 // it runs, and waits until it works: after etcd or the API server until a write
 // has succeeded.
 func (w *World) Restart(component string) error {
-	p := w.component(component)
+	p := w.components.named(component)
 	if p == nil {
 		return fmt.Errorf("this world has no component %q", component)
 	}
@@ -32,23 +32,14 @@ func (w *World) Restart(component string) error {
 	if err := p.start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), w.options.StartTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), w.components.options.StartTimeout)
 	defer cancel()
 	switch component {
 	case Etcd, APIServer:
-		return w.waitWrite(ctx)
+		return w.cluster.waitWrite(ctx)
 	case Moto:
-		return w.waitMoto(ctx)
+		return w.components.waitMoto(ctx)
 	}
 	time.Sleep(pollInterval)
 	return p.alive()
-}
-
-func (w *World) component(name string) *process {
-	for _, p := range w.processes {
-		if p.name == name {
-			return p
-		}
-	}
-	return nil
 }

@@ -41,8 +41,8 @@ func poll(ctx context.Context, p *process, check func(context.Context) error) er
 	}
 }
 
-func (w *World) waitAPIServer(ctx context.Context, server *process) error {
-	config, err := w.probeConfig()
+func (c *controlPlane) waitAPIServer(ctx context.Context, server *process) error {
+	config, err := c.probeConfig()
 	if err != nil {
 		return err
 	}
@@ -54,8 +54,8 @@ func (w *World) waitAPIServer(ctx context.Context, server *process) error {
 
 // waitWrite waits until the API server has really written something: after etcd
 // was killed /readyz may answer before the server has noticed.
-func (w *World) waitWrite(ctx context.Context) error {
-	config, err := w.probeConfig()
+func (c *controlPlane) waitWrite(ctx context.Context) error {
+	config, err := c.probeConfig()
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (w *World) waitWrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return poll(ctx, w.component(APIServer), func(ctx context.Context) error {
+	return poll(ctx, c.components.named(APIServer), func(ctx context.Context) error {
 		namespaces := client.Resource(corev1.SchemeGroupVersion.WithResource("namespaces"))
 		namespace, err := namespaces.Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
 		if err != nil {
@@ -99,8 +99,8 @@ func get(ctx context.Context, client *http.Client, url, userAgent string) error 
 
 // probeConfig has its own connections: one that a dying server left behind
 // would be waited for instead of the new one.
-func (w *World) probeConfig() (*rest.Config, error) {
-	config := w.Config()
+func (c *controlPlane) probeConfig() (*rest.Config, error) {
+	config := rest.CopyConfig(c.config)
 	config.UserAgent = "test-bed-probe"
 	config.Timeout = 3 * time.Second
 	transport, err := rest.TLSConfigFor(config)
@@ -112,10 +112,10 @@ func (w *World) probeConfig() (*rest.Config, error) {
 	return config, nil
 }
 
-func (w *World) waitMoto(ctx context.Context) error {
-	moto := w.component(Moto)
+func (c *components) waitMoto(ctx context.Context) error {
+	moto, url := c.named(Moto), c.loopback("http", portMoto)+"/moto-api/"
 	err := poll(ctx, moto, func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.MotoURL()+"/moto-api/", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
@@ -29,11 +30,18 @@ const autoModeVariable = "NEXUS_BED_AUTO_MODE"
 // AutoMode reports whether the nodes of new worlds are those of EKS Auto Mode.
 func AutoMode() bool { return os.Getenv(autoModeVariable) != "" }
 
+// seeder creates the first objects of a cluster.
+type seeder struct {
+	client                  dynamic.Interface
+	nodes                   int
+	kwok, controllerManager *process
+}
+
 // seed creates the objects that a cluster has before its first use (nodes, the cluster's DNS, the enforcer of NetworkPolicies, signs of
 // policy engines, the class of the load balancer controller) and waits for the objects that the controllers add.
-func (w *World) seed(ctx context.Context) error {
-	for i := range w.options.Nodes {
-		if err := w.createNode(ctx, i); err != nil {
+func (s *seeder) seed(ctx context.Context) error {
+	for i := range s.nodes {
+		if err := s.createNode(ctx, i); err != nil {
 			return err
 		}
 	}
@@ -41,32 +49,32 @@ func (w *World) seed(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Name: "alb"},
 		Spec:       networkingv1.IngressClassSpec{Controller: "ingress.k8s.aws/alb"},
 	}
-	if err := w.create(ctx, networkingv1.SchemeGroupVersion, "ingressclasses", class); err != nil {
+	if err := s.create(ctx, networkingv1.SchemeGroupVersion, "ingressclasses", class); err != nil {
 		return err
 	}
-	if err := w.createNetwork(ctx); err != nil {
+	if err := s.createNetwork(ctx); err != nil {
 		return err
 	}
-	if err := w.createEngines(ctx); err != nil {
+	if err := s.createEngines(ctx); err != nil {
 		return err
 	}
-	for i := range w.options.Nodes {
-		if err := w.waitNode(ctx, nodeName(i)); err != nil {
+	for i := range s.nodes {
+		if err := s.waitNode(ctx, nodeName(i)); err != nil {
 			return err
 		}
 	}
-	return poll(ctx, w.component(ControllerManager), func(ctx context.Context) error {
-		accounts := w.client.Resource(corev1.SchemeGroupVersion.WithResource("serviceaccounts"))
+	return poll(ctx, s.controllerManager, func(ctx context.Context) error {
+		accounts := s.client.Resource(corev1.SchemeGroupVersion.WithResource("serviceaccounts"))
 		_, err := accounts.Namespace(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
 }
 
 // createNetwork creates the signs of a cluster's DNS and of an enforcer of NetworkPolicies. The world runs neither.
-func (w *World) createNetwork(ctx context.Context) error {
+func (s *seeder) createNetwork(ctx context.Context) error {
 	if AutoMode() {
 		on := &corev1.ConfigMap{ObjectMeta: inSystem("amazon-vpc-cni", nil), Data: map[string]string{"enable-network-policy-controller": "true"}}
-		return w.create(ctx, corev1.SchemeGroupVersion, "configmaps", on)
+		return s.create(ctx, corev1.SchemeGroupVersion, "configmaps", on)
 	}
 	dns := &corev1.Service{ObjectMeta: inSystem("kube-dns", map[string]string{"k8s-app": "kube-dns"})}
 	dns.Spec.Selector = map[string]string{"k8s-app": "kube-dns"}
@@ -74,7 +82,7 @@ func (w *World) createNetwork(ctx context.Context) error {
 		dns.Spec.Ports = append(dns.Spec.Ports,
 			corev1.ServicePort{Name: "dns-" + strings.ToLower(string(protocol)), Protocol: protocol, Port: 53, TargetPort: intstr.FromInt32(53)})
 	}
-	if err := w.create(ctx, corev1.SchemeGroupVersion, "services", dns); err != nil {
+	if err := s.create(ctx, corev1.SchemeGroupVersion, "services", dns); err != nil {
 		return err
 	}
 	app := map[string]string{"k8s-app": "kube-router"}
@@ -85,7 +93,7 @@ func (w *World) createNetwork(ctx context.Context) error {
 		Args: []string{"--run-firewall=true"}}}
 	// No node takes a pod of it: tests count pods.
 	plugin.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
-	return w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", plugin)
+	return s.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", plugin)
 }
 
 // Signs that policy engines run.
@@ -98,14 +106,14 @@ const (
 )
 
 // createEngines creates the signs that policy engines run, which nothing plays. Tests install the kinds of the engines.
-func (w *World) createEngines(ctx context.Context) error {
+func (s *seeder) createEngines(ctx context.Context) error {
 	app := map[string]string{"kubearmor-app": "kubearmor"}
 	agents := &appsv1.DaemonSet{ObjectMeta: inSystem(KubeArmorAgents, app)}
 	agents.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
 	agents.Spec.Template.Labels = app
 	agents.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kubearmor", Image: "kubearmor/kubearmor"}}
 	agents.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/kubearmor": "simulated"} // no node takes a pod of it
-	if err := w.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", agents); err != nil {
+	if err := s.create(ctx, appsv1.SchemeGroupVersion, "daemonsets", agents); err != nil {
 		return err
 	}
 	for _, name := range []string{KyvernoWebhooks, IstioWebhooks} {
@@ -115,7 +123,7 @@ func (w *World) createEngines(ctx context.Context) error {
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://engine.example.com/validate")}}
 		c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name},
 			Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
-		if err := w.create(ctx, admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations", c); err != nil {
+		if err := s.create(ctx, admissionregistrationv1.SchemeGroupVersion, "validatingwebhookconfigurations", c); err != nil {
 			return err
 		}
 	}
@@ -124,7 +132,7 @@ func (w *World) createEngines(ctx context.Context) error {
 
 func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
 
-func (w *World) createNode(ctx context.Context, i int) error {
+func (s *seeder) createNode(ctx context.Context, i int) error {
 	zone := "ap-southeast-1" + string(rune('a'+i%3))
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
@@ -141,14 +149,14 @@ func (w *World) createNode(ctx context.Context, i int) error {
 	if AutoMode() {
 		node.Labels["eks.amazonaws.com/compute-type"] = "auto"
 	}
-	return w.create(ctx, corev1.SchemeGroupVersion, "nodes", node)
+	return s.create(ctx, corev1.SchemeGroupVersion, "nodes", node)
 }
 
 // waitNode waits until kwok has made the node Ready, and removes the taint that
 // admission put on the new node (the controller that would do so is not run).
-func (w *World) waitNode(ctx context.Context, name string) error {
-	nodes := w.client.Resource(corev1.SchemeGroupVersion.WithResource("nodes"))
-	return poll(ctx, w.component(Kwok), func(ctx context.Context) error {
+func (s *seeder) waitNode(ctx context.Context, name string) error {
+	nodes := s.client.Resource(corev1.SchemeGroupVersion.WithResource("nodes"))
+	return poll(ctx, s.kwok, func(ctx context.Context) error {
 		live, err := nodes.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -184,14 +192,14 @@ func inSystem(name string, labels map[string]string) metav1.ObjectMeta {
 
 // create creates an object that may exist already. The dynamic client takes typed objects too: the typed clients of all groups would be
 // linked into every test program.
-func (w *World) create(ctx context.Context, version schema.GroupVersion, resource string, o metav1.Object) error {
+func (s *seeder) create(ctx context.Context, version schema.GroupVersion, resource string, o metav1.Object) error {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
 		return err
 	}
 	u := &unstructured.Unstructured{Object: object}
 	u.SetGroupVersionKind(version.WithKind(reflect.TypeOf(o).Elem().Name()))
-	_, err = w.client.Resource(version.WithResource(resource)).Namespace(o.GetNamespace()).Create(ctx, u, metav1.CreateOptions{})
+	_, err = s.client.Resource(version.WithResource(resource)).Namespace(o.GetNamespace()).Create(ctx, u, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating %s %s: %w", u.GetKind(), u.GetName(), err)
 	}

@@ -30,9 +30,9 @@ type stored struct {
 	Kvs []struct{ Key, Value []byte }
 }
 
-// definitions reads the CustomResourceDefinitions of the options.
-func (w *World) definitions() (objects []*unstructured.Unstructured, err error) {
-	for _, path := range w.options.CRDs {
+// definitionsOf reads the CustomResourceDefinitions of files and folders.
+func definitionsOf(paths []string) (objects []*unstructured.Unstructured, err error) {
+	for _, path := range paths {
 		found, err := ReadManifests(path)
 		if err != nil {
 			return nil, err
@@ -42,15 +42,15 @@ func (w *World) definitions() (objects []*unstructured.Unstructured, err error) 
 	return objects, nil
 }
 
-// storedFile is the file in the cache with the objects that this API server stores of these definitions before any other program runs. A
-// server that begins with it needs half of the processor time: it makes its documents and handlers once, and not with each of fifty
-// definitions and of the changes of their status.
-func (w *World) storedFile(definitions []*unstructured.Unstructured) (string, error) {
+// storedFile is the file in the cache with the objects that the API server of a world stores of these definitions before any other
+// program runs. A server that begins with it needs half of the processor time: it makes its documents and handlers once, and not with each
+// of fifty definitions and of the changes of their status.
+func storedFile(o Options, definitions []*unstructured.Unstructured) (string, error) {
 	cache, err := CacheDir()
 	if err != nil {
 		return "", err
 	}
-	server, err := os.Stat(filepath.Join(w.bin, APIServer))
+	server, err := os.Stat(filepath.Join(o.Programs, APIServer))
 	if err != nil {
 		return "", err
 	}
@@ -59,53 +59,53 @@ func (w *World) storedFile(definitions []*unstructured.Unstructured) (string, er
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, w.bin, server.Size(), server.ModTime().UnixNano(), w.options.APIServerArgs, storedKinds)
+	fmt.Fprintln(h, o.Programs, server.Size(), server.ModTime().UnixNano(), o.APIServerArgs, storedKinds)
 	h.Write(text)
 	return filepath.Join(cache, "stored", hex.EncodeToString(h.Sum(nil))[:16]+".json"), nil
 }
 
 // restore puts the content of the file into an etcd that has just begun, and is empty. Without a file that can be read, the API server
 // begins with nothing.
-func (w *World) restore(ctx context.Context, etcd *process, file string) error {
+func (s store) restore(ctx context.Context, etcd *process, file string, logf func(string, ...any)) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil // the first world of these definitions writes it
 	}
-	var s, there stored
-	if err := json.Unmarshal(text, &s); err != nil {
-		w.logf("%s: %v", file, err)
+	var kept, there stored
+	if err := json.Unmarshal(text, &kept); err != nil {
+		logf("%s: %v", file, err)
 		return os.Remove(file)
 	}
 	// Poll, because etcd may not listen yet.
 	err = poll(ctx, etcd, func(ctx context.Context) error {
-		return w.etcd(ctx, "range", map[string]any{"key": []byte("/registry/namespaces/default")}, &there)
+		return s.ask(ctx, "range", map[string]any{"key": []byte("/registry/namespaces/default")}, &there)
 	})
 	if err != nil || len(there.Kvs) > 0 {
 		return err // a world of an earlier process goes on
 	}
-	for _, kv := range s.Kvs {
-		if err := w.etcd(ctx, "put", map[string]any{"key": kv.Key, "value": kv.Value}, nil); err != nil {
+	for _, kv := range kept.Kvs {
+		if err := s.ask(ctx, "put", map[string]any{"key": kv.Key, "value": kv.Value}, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// store writes the file, once the API server is ready and all definitions are established. Another world may do so at the same time.
-func (w *World) store(ctx context.Context, file string) error {
+// save writes the file, once the API server is ready and all definitions are established. Another world may do so at the same time.
+func (s store) save(ctx context.Context, file string) error {
 	if _, err := os.Stat(file); err == nil {
 		return nil
 	}
-	var s, all stored
-	if err := w.etcd(ctx, "range", map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &all); err != nil {
+	var kept, all stored
+	if err := s.ask(ctx, "range", map[string]any{"key": []byte("/registry/"), "range_end": []byte("/registry0")}, &all); err != nil {
 		return err
 	}
 	for _, kv := range all.Kvs {
 		if slices.ContainsFunc(storedKinds, func(folder string) bool { return strings.HasPrefix(string(kv.Key), folder) }) {
-			s.Kvs = append(s.Kvs, kv)
+			kept.Kvs = append(kept.Kvs, kv)
 		}
 	}
-	text, err := json.Marshal(s)
+	text, err := json.Marshal(kept)
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"time"
 
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/nexus-operator/nexus-operator/internal/emulator"
@@ -61,27 +59,11 @@ type Options struct {
 
 // World is a running test bed.
 type World struct {
-	options Options
-	dir     string
-	ownDir  bool
-	bin     string
-	issuer  string
-	ports   []*portLock
-
-	processes []*process // in order of start
-	authority *authority
-	config    *rest.Config
-	client    dynamic.Interface
-	proxy     *emulator.Proxy
+	components *components
+	cluster    *controlPlane
+	proxy      *emulator.Proxy
+	ownDir     bool
 }
-
-const (
-	portEtcd = iota
-	portPeer
-	portAPI
-	portMoto
-	portCount
-)
 
 // Start brings up a world and waits until it is usable: the API server ready,
 // the default ServiceAccount there, every node Ready, moto answering. When it
@@ -107,7 +89,8 @@ func Start(ctx context.Context, o Options) (*World, error) {
 		}
 		o.Programs = bin
 	}
-	w := &World{options: o, bin: o.Programs, issuer: o.Issuer}
+	parts := &components{options: o}
+	w := &World{components: parts, cluster: &controlPlane{components: parts}}
 	ctx, cancel := context.WithTimeout(ctx, o.StartTimeout)
 	defer cancel()
 	if err := w.start(ctx); err != nil {
@@ -120,33 +103,30 @@ func (w *World) start(ctx context.Context) error {
 	if err := w.prepareDir(); err != nil {
 		return err
 	}
-	for range portCount {
-		p, err := reservePort()
-		if err != nil {
-			return err
-		}
-		w.ports = append(w.ports, p)
+	parts, o := w.components, w.components.options
+	if err := parts.reservePorts(); err != nil {
+		return err
 	}
 	// The emulator loads while the control plane comes up.
 	var moto *process
-	if !w.options.NoAWS {
-		if err := os.WriteFile(w.file(imagesFile), []byte(images), 0o644); err != nil {
+	if !o.NoAWS {
+		if err := os.WriteFile(parts.file(imagesFile), []byte(images), 0o644); err != nil {
 			return err
 		}
-		moto = w.motoProcess()
+		moto = parts.moto()
 		if err := moto.start(); err != nil {
 			return err
 		}
 	}
-	if !w.options.NoKubernetes {
-		if err := w.startControlPlane(ctx); err != nil {
+	if !o.NoKubernetes {
+		if err := w.cluster.start(ctx); err != nil {
 			return err
 		}
 	}
 	if moto == nil {
 		return nil
 	}
-	if err := w.waitMoto(ctx); err != nil {
+	if err := parts.waitMoto(ctx); err != nil {
 		return err
 	}
 	return w.startProxy()
@@ -170,12 +150,13 @@ func (w *World) startProxy() (err error) {
 }
 
 func (w *World) prepareDir() error {
-	if w.options.Dir != "" {
-		w.dir = w.options.Dir
-		return os.MkdirAll(w.dir, 0o755)
+	parts := w.components
+	if parts.options.Dir != "" {
+		parts.dir = parts.options.Dir
+		return os.MkdirAll(parts.dir, 0o755)
 	}
 	dir, err := os.MkdirTemp("", "nexus-bed-")
-	w.dir, w.ownDir = dir, err == nil
+	parts.dir, w.ownDir = dir, err == nil
 	return err
 }
 
@@ -187,28 +168,22 @@ func (w *World) Stop() error {
 		errs = append(errs, w.proxy.Close())
 		w.proxy = nil
 	}
-	for _, p := range slices.Backward(w.processes) {
-		errs = append(errs, p.kill())
-	}
-	for _, p := range w.ports {
-		p.release()
-	}
-	w.ports = nil
+	errs = append(errs, w.components.stop())
 	if w.ownDir && os.Getenv("NEXUS_BED_KEEP") == "" {
-		errs = append(errs, os.RemoveAll(w.dir))
+		errs = append(errs, os.RemoveAll(w.components.dir))
 		w.ownDir = false
 	}
 	return errors.Join(errs...)
 }
 
 // Dir returns the folder of logs and data.
-func (w *World) Dir() string { return w.dir }
+func (w *World) Dir() string { return w.components.dir }
 
 // Programs returns the folder of the programs that run, kubectl among them.
-func (w *World) Programs() string { return w.bin }
+func (w *World) Programs() string { return w.components.options.Programs }
 
 // Issuer returns the issuer of ServiceAccount tokens.
-func (w *World) Issuer() string { return w.issuer }
+func (w *World) Issuer() string { return w.components.options.Issuer }
 
 // AWS returns the proxy in front of moto; nil without AWS.
 func (w *World) AWS() *emulator.Proxy { return w.proxy }
@@ -219,18 +194,18 @@ func (w *World) ResetAWS(ctx context.Context) error {
 	if err := w.proxy.Reset(); err != nil {
 		return err
 	}
-	_, err := w.proxy.CreateOIDCProvider(ctx, w.issuer)
+	_, err := w.proxy.CreateOIDCProvider(ctx, w.Issuer())
 	return err
 }
 
 // MotoURL returns the address of moto itself, for inventories and set-up that
 // must not be recorded.
-func (w *World) MotoURL() string { return w.loopback("http", w.ports[portMoto]) }
+func (w *World) MotoURL() string { return w.components.loopback("http", portMoto) }
 
 // PIDs returns the process id of every running component.
 func (w *World) PIDs() map[string]int {
 	pids := map[string]int{}
-	for _, p := range w.processes {
+	for _, p := range w.components.processes {
 		if p.alive() == nil {
 			pids[p.name] = p.pid()
 		}
@@ -238,6 +213,15 @@ func (w *World) PIDs() map[string]int {
 	return pids
 }
 
-func (w *World) logf(format string, args ...any) {
-	fmt.Fprintf(w.options.Log, format+"\n", args...)
+// Config returns a new client configuration with every right, without client-side
+// rate limits.
+func (w *World) Config() *rest.Config { return rest.CopyConfig(w.cluster.config) }
+
+// Kubeconfig returns the path of a kubeconfig file with every right.
+func (w *World) Kubeconfig() string { return w.components.kubeconfig() }
+
+// UserConfig returns a client configuration of a user of that name and those groups, authenticated by a certificate. RBAC decides its
+// rights: with it, a test runs an operator under the rights that it ships with.
+func (w *World) UserConfig(name string, groups ...string) (*rest.Config, error) {
+	return w.cluster.userConfig(name, groups)
 }

@@ -6,22 +6,9 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
-
-// countDrift counts the drift that a pass found or corrected.
-func (p *pass) countDrift(out engine.Outcome) {
-	found := out.Plan.Cause == engine.Drifted || len(out.Drift) > 0
-	detected, corrected := p.r.drifts.observe(client.ObjectKeyFromObject(p.obj), out, found, p.drifted && len(p.written) > 0)
-	if detected {
-		p.r.Metrics.DriftDetected(p.r.Entry.Name())
-	}
-	if corrected {
-		p.r.Metrics.DriftCorrected(p.r.Entry.Name())
-	}
-}
 
 // drifts counts each drift of a kind's objects once, however many passes see it or work on its correction.
 type drifts struct {

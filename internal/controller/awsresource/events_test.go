@@ -71,7 +71,7 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 			r := newRoom(t, "S3Bucket")
 			p := newPass(r.Reconciler, bucket(c.object))
 			p.Did(c.did, c.steps)
-			p.report(engine.Outcome{Synced: c.synced, Plan: c.plan}, c.first)
+			p.reports.completed(engine.Outcome{Synced: c.synced, Plan: c.plan}, c.first)
 			got := r.emitted()
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
 				t.Errorf("events %q, want %q", got, c.want)
@@ -126,7 +126,7 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, "S3Bucket")
-			newPass(r.Reconciler, bucket(c.object)).reportEnd(engine.Outcome{Plan: c.plan})
+			newPass(r.Reconciler, bucket(c.object)).reports.end(engine.Outcome{Plan: c.plan})
 			got := r.emitted()
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
 				t.Errorf("events %q, want %q", got, c.want)
@@ -146,7 +146,7 @@ func TestReportEnd_NamesTheReplicasThatStay(t *testing.T) {
 		o := &v1alpha1.DynamoDBTable{}
 		o.Status.ARN, o.Status.Replicas = arn, replicas
 		r := newRoom(t, "DynamoDBTable")
-		newPass(r.Reconciler, o).reportEnd(engine.Outcome{Plan: engine.Plan{Cause: engine.Gone}})
+		newPass(r.Reconciler, o).reports.end(engine.Outcome{Plan: engine.Plan{Cause: engine.Gone}})
 		if got := r.emitted(); len(got) != 1 || got[0] != want {
 			t.Errorf("events %q, want %q", got, want)
 		}

@@ -468,17 +468,17 @@ func TestReadersOf_WithoutAnAnswer(t *testing.T) {
 func TestWaitForQuota_SaysHowMuchIsLeft(t *testing.T) {
 	r := newRoom(t, "SSMParameterSet")
 	p := newPass(r.Reconciler, &v1alpha1.SSMParameterSet{})
-	if w := p.waitForQuota("ssm:PutParameter"); w.Reason != status.ReasonThrottled || !w.Usable ||
+	if w := p.pacing.waitForQuota("ssm:PutParameter"); w.Reason != status.ReasonThrottled || !w.Usable ||
 		!strings.Contains(w.For, "SSM quota; a higher quota") {
 		t.Errorf("before the plan: %+v", w)
 	}
 	left := 7
-	p.left = func(string) int { return left }
-	if w := p.waitForQuota("ssm:PutParameter"); !strings.Contains(w.For, "SSM quota: 7 ") || !strings.Contains(w.For, "--aws-rates") {
+	p.pacing.left = func(string) int { return left }
+	if w := p.pacing.waitForQuota("ssm:PutParameter"); !strings.Contains(w.For, "SSM quota: 7 ") || !strings.Contains(w.For, "--aws-rates") {
 		t.Errorf("%+v", w)
 	}
 	left = 0
-	if w := p.waitForQuota("ssm:PutParameter"); strings.Contains(w.For, " left") {
+	if w := p.pacing.waitForQuota("ssm:PutParameter"); strings.Contains(w.For, " left") {
 		t.Errorf("%+v", w)
 	}
 }

@@ -50,7 +50,7 @@ func (r *Reconciler) reportForged(ctx context.Context, c *nexusv1.NexusAICapabil
 	if obj.GetLabels()[wellknown.LabelCapabilityUID] == string(c.UID) {
 		return nil
 	}
-	return newPass(r, obj).pause(ctx,
+	return newSubject(r, obj).pause(ctx,
 		fmt.Sprintf("metadata.ownerReferences names NexusAICapability %s, which is suspended or paused and did not create this object: "+
 			"to continue, remove the owner reference, or resume the capability", c.Name))
 }

@@ -27,7 +27,7 @@ func TestPacing_StatusShowsHowManyWritesAreLeft(t *testing.T) {
 		var left atomic.Int64
 		left.Store(40)
 		p := newPass(r.Reconciler, o)
-		p.call("ssm", "GetParameters")
+		p.pacing.call("ssm", "GetParameters")
 		stop := p.Running(t.Context(), func(action string) int {
 			if action != "ssm:PutParameter" {
 				return 0
@@ -42,25 +42,25 @@ func TestPacing_StatusShowsHowManyWritesAreLeft(t *testing.T) {
 				t.Errorf("%s: wrote %q, want %q", what, got, want)
 			}
 		}
-		p.call("ssm", "PutParameter")
-		p.call("ssm", "PutParameter") // another one waits as well
+		p.pacing.call("ssm", "PutParameter")
+		p.pacing.call("ssm", "PutParameter") // another one waits as well
 		shows("calls wait", 0, "patch status")
 		if m := r.is(o, status.Reconciling, metav1.ConditionTrue, status.ReasonThrottled); !strings.Contains(m, "SSM quota: 40 parameters left") {
 			t.Errorf("the message is %q", m)
 		}
 		left.Store(10)
-		p.call("ssm", "PutParameter")
+		p.pacing.call("ssm", "PutParameter")
 		shows("less than five seconds later", pacedReport-time.Second)
 		shows("five seconds later", time.Second, "patch status")
 		if m := r.is(o, status.Reconciling, metav1.ConditionTrue, status.ReasonThrottled); !strings.Contains(m, "10 parameters left") {
 			t.Errorf("the message is %q", m)
 		}
 		left.Store(0)
-		p.call("ssm", "PutParameter")
+		p.pacing.call("ssm", "PutParameter")
 		shows("AWS has accepted all", pacedReport)
 		stop()
 		left.Store(5)
-		p.call("ssm", "PutParameter")
+		p.pacing.call("ssm", "PutParameter")
 		shows("the steps have ended", 2*pacedReport)
 	})
 }
@@ -69,12 +69,12 @@ func TestPacing_StatusShowsHowManyWritesAreLeft(t *testing.T) {
 func TestWaitForTurn_ContinuesSoonAfterProgress(t *testing.T) {
 	r := newRoom(t, "SSMParameterSet")
 	p := newPass(r.Reconciler, &v1alpha1.SSMParameterSet{})
-	w, ok := status.AsWaiting(p.waitForTurn(errors.New("paced")))
+	w, ok := status.AsWaiting(p.pacing.waitForTurn(errors.New("paced")))
 	if !ok || w.After != 0 || !w.Usable || strings.Contains(w.For, "left") {
 		t.Errorf("without progress: %+v", w)
 	}
-	p.done = []string{"ssm:PutParameter"}
-	if w, _ := status.AsWaiting(p.waitForTurn(errors.New("paced"))); w.After < pacedRetry*9/10 || w.After > pacedRetry*11/10 {
+	p.work.done = []string{"ssm:PutParameter"}
+	if w, _ := status.AsWaiting(p.pacing.waitForTurn(errors.New("paced"))); w.After < pacedRetry*9/10 || w.After > pacedRetry*11/10 {
 		t.Errorf("after progress it continues in %s", w.After)
 	}
 }

@@ -10,17 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
-	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -28,30 +24,28 @@ import (
 
 // pass is one reconcile of one object. It is the engine's Host.
 type pass struct {
-	r    *Reconciler
-	obj  v1alpha1.Resource
-	was  v1alpha1.Resource // as read
-	home string
+	r       *Reconciler
+	obj     v1alpha1.Resource // of the subject
+	subject *subject
+	home    string
 	// signs is true where the record of the object is signed, because a capability lends it the operator's identity.
 	signs bool
 	refs  map[string]kind.Target
-	// done are the actions that AWS accepted in this pass, and written the fields that they brought in line; drifted is true when
-	// they corrected a drift.
-	done, written []string
-	drifted       bool
-	// newestKey is the creation time of the youngest of the keys that the object refers to.
-	newestKey time.Time
-	// propagating is true once AWS answered that it does not know a role yet.
-	propagating bool
-	pacing
-	readAt *reading
+	work  *work
+
+	usage       *usage
+	propagation *propagation
+	pacing      *pacing
+	reports     *reports
+	readAt      *reading
 	// requested counts the checks of the object that had been requested when the pass began.
 	requested int
 }
 
 func newPass(r *Reconciler, obj v1alpha1.Resource) *pass {
-	return &pass{r: r, obj: obj, was: obj.DeepCopyObject().(v1alpha1.Resource), refs: map[string]kind.Target{}, pacing: newPacing(),
-		readAt: newReading(r, obj)}
+	s, w := newSubject(r, obj), &work{}
+	return &pass{r: r, obj: obj, subject: s, refs: map[string]kind.Target{}, work: w, usage: newUsage(r, obj),
+		propagation: newPropagation(r, obj), pacing: newPacing(s, w, r.Intervals), reports: newReports(r, s, w), readAt: newReading(r, obj)}
 }
 
 // advance gathers the facts for the engine and lets it work. Passes that need no AWS end before.
@@ -97,7 +91,7 @@ func (p *pass) addGuards(ctx context.Context, facts *engine.Facts) (err error) {
 	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, facts.Trusted); err != nil {
 		return err
 	}
-	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
+	if facts.NeededDays, err = p.usage.neededDays(ctx); err != nil {
 		return err
 	}
 	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); facts.Gated && p.r.Gate.Covers != nil {
@@ -216,8 +210,8 @@ func (p *pass) resolve(ctx context.Context, by engine.Referrer, kindName, name s
 		return kind.Target{}, err
 	}
 	p.refs[id] = t
-	if made := target.GetCreationTimestamp().Time; kindName == "KMSKey" && made.After(p.newestKey) {
-		p.newestKey = made
+	if made := target.GetCreationTimestamp().Time; kindName == "KMSKey" && made.After(p.propagation.newestKey) {
+		p.propagation.newestKey = made
 	}
 	return t, nil
 }
@@ -251,7 +245,7 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	if err != nil {
 		return err
 	}
-	was, next := p.metadata(), p.metadata()
+	was, next := p.subject.metadata(), p.subject.metadata()
 	controllerutil.AddFinalizer(next, v1alpha1.FinalizerOf(p.r.Entry.Name()))
 	all := maps.Clone(next.GetAnnotations())
 	if all == nil {
@@ -271,30 +265,16 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	return nil
 }
 
-// metadata is a copy of the object's metadata, for a patch of the metadata only: the rest is then neither encoded nor sent back.
-func (p *pass) metadata() *metav1.PartialObjectMetadata {
-	out := &metav1.PartialObjectMetadata{}
-	out.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
-	o := p.obj
-	out.SetNamespace(o.GetNamespace())
-	out.SetName(o.GetName())
-	out.SetUID(o.GetUID())
-	out.SetResourceVersion(o.GetResourceVersion())
-	out.SetFinalizers(slices.Clone(o.GetFinalizers()))
-	out.SetAnnotations(maps.Clone(o.GetAnnotations()))
-	return out
-}
-
 // Refs implements engine.Host.
 func (p *pass) Refs() map[string]kind.Target { return p.refs }
 
 // Store implements engine.Host.
 func (p *pass) Store(ctx context.Context, a kind.Accepted) error {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	p.recordTags()
+	p.subject.writing.Lock()
+	defer p.subject.writing.Unlock()
+	p.propagation.recordTags()
 	engine.RecordAccepted(p.obj, a, p.r.Clock.Now())
-	return p.patchStatus(ctx)
+	return p.subject.patchStatus(ctx)
 }
 
 // AlreadyExists implements engine.Host.
@@ -316,65 +296,10 @@ func (p *pass) Now() time.Time { return p.r.Clock.Now() }
 
 // Did implements engine.Host.
 func (p *pass) Did(plan engine.Plan, done []kind.Step) {
-	for _, s := range done {
-		p.done = append(p.done, s.Action)
-		if isTagging(s.Action) {
-			p.recordTags()
-		}
+	if slices.ContainsFunc(done, func(s kind.Step) bool { return isTagging(s.Action) }) {
+		p.propagation.recordTags()
 	}
-	for _, c := range plan.Diff {
-		if !slices.Contains(p.written, c.Path) {
-			p.written = append(p.written, c.Path)
-		}
-	}
-	p.drifted = p.drifted || plan.Cause == engine.Drifted
-}
-
-// report emits one event for a completed change: a create is one event, however many calls and passes it took.
-func (p *pass) report(out engine.Outcome, first bool) {
-	switch {
-	case !out.Synced:
-	case first && out.Plan.Exists && p.obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
-		p.reportFirst()
-	case p.drifted:
-		what := status.Counted(len(p.written), "field that was changed outside the operator", "fields that were changed outside the operator")
-		p.r.Events.Normal(p.obj, status.ReasonDriftCorrected, "Correct", "Corrected "+what+": "+p.writtenFields())
-	case len(p.done) > 0:
-		p.r.Events.Normal(p.obj, status.ReasonUpdated, "Update", "Updated the AWS resource: "+p.writtenFields())
-	}
-}
-
-// reportFirst says in an event that the AWS resource is as declared for the first time, and whether it existed before the object.
-func (p *pass) reportFirst() {
-	intent, err := engine.ReadIntent(p.obj.GetAnnotations(), string(p.obj.GetUID()))
-	if err == nil && (intent == nil || intent.At.IsZero() || intent.Refused) {
-		p.r.Events.Normal(p.obj, status.ReasonAdopted, "Adopt",
-			fmt.Sprintf("%s %s existed in AWS before; this object manages it now", p.r.Entry.Name(), p.identifier()))
-		return
-	}
-	p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
-}
-
-// writtenFields names the fields that the pass brought in line, or the calls where no field is behind them.
-func (p *pass) writtenFields() string {
-	const most = 10
-	fields := p.written
-	if len(fields) == 0 {
-		fields = slices.Compact(slices.Sorted(slices.Values(p.done)))
-	}
-	text := strings.Join(fields[:min(most, len(fields))], ", ")
-	if more := len(fields) - most; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-// identifier names the AWS resource for people.
-func (p *pass) identifier() string {
-	if st := p.obj.CommonStatus(); st.ARN != "" {
-		return st.ARN
-	}
-	return p.obj.CommonStatus().ID
+	p.work.add(plan, done)
 }
 
 // summarize turns the pass into the object's status, in memory.
@@ -382,43 +307,5 @@ func (p *pass) summarize(out engine.Outcome, err error) {
 	first := p.obj.CommonStatus().SyncedGeneration == 0
 	since := p.r.retries.Observe(client.ObjectKeyFromObject(p.obj), err)
 	engine.Summarize(p.obj, out, err, p.r.Clock.Now(), since)
-	p.countDrift(out)
-	p.reportPending(out)
-	p.attributeDrift(err)
-	if err == nil {
-		p.report(out, first)
-	}
-	p.warn(err)
-}
-
-// warn emits an event for a failure that is new, and for one that passes, or a wait, once it has lasted so long that the object is
-// Stalled.
-func (p *pass) warn(err error) {
-	if s, ok := status.AsStalled(err); ok && !reconciler.StalledFor(p.was.CommonStatus().Conditions, s.Reason) {
-		p.r.Events.Warning(p.obj, s.Reason, "Reconcile", s.Error())
-		return
-	}
-	if now := meta.FindStatusCondition(p.obj.CommonStatus().Conditions, status.Stall); err != nil && now != nil &&
-		now.Status == metav1.ConditionTrue &&
-		!reconciler.StalledFor(p.was.CommonStatus().Conditions, now.Reason) {
-		p.r.Events.Warning(p.obj, now.Reason, "Reconcile", now.Message)
-	}
-}
-
-// patchStatus writes the status if anything but its times changed.
-func (p *pass) patchStatus(ctx context.Context) error {
-	st, was := p.obj.CommonStatus(), p.was.CommonStatus()
-	st.LastSyncTime = was.LastSyncTime
-	if equality.Semantic.DeepEqual(reconciler.StatusOf(p.obj), reconciler.StatusOf(p.was)) {
-		return nil
-	}
-	now := metav1.NewTime(p.r.Clock.Now())
-	st.LastSyncTime = &now
-	patch, answer := reconciler.StatusPatch(p.obj, p.was, false)
-	if err := p.r.Client.Status().Patch(ctx, answer, patch); err != nil {
-		return fmt.Errorf("writing the status: %w", err)
-	}
-	p.obj.SetResourceVersion(answer.GetResourceVersion())
-	p.was = p.obj.DeepCopyObject().(v1alpha1.Resource)
-	return nil
+	p.reports.summarized(out, err, first)
 }

@@ -24,7 +24,7 @@ func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 		Message: "Service is unable to assume provided role. Please verify role's TrustPolicy"}
 	look := func(err error) error {
 		p := newPass(r, &v1alpha1.GlueCrawler{})
-		defer p.recordPropagation()
+		defer p.propagation.record()
 		if err == nil {
 			return nil
 		}
@@ -84,7 +84,7 @@ func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 	for name, give := range map[string]func(p *pass){
 		"tags with a create": func(p *pass) { _ = p.Store(t.Context(), kind.Accepted{}) }, // no status changes by it
 		"tags alone":         func(p *pass) { p.Did(engine.Plan{}, []kind.Step{{Action: "ec2:CreateTags"}}) },
-		"tags of a key":      func(p *pass) { p.newestKey = clock.Now() },
+		"tags of a key":      func(p *pass) { p.propagation.newestKey = clock.Now() },
 	} {
 		p := newOne()
 		if isWaiting(p.Explain(refused, "kms:EnableKeyRotation")) {
@@ -119,7 +119,7 @@ func TestADenialOfACreateThatAWSHadAcceptedStalls(t *testing.T) {
 	for action, waits := range map[string]bool{"cloudformation:CreateResource": false, "cloudformation:UpdateResource": true} {
 		r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
 		p := newPass(r, &v1alpha1.AWSResource{})
-		p.recordTags() // with a create
+		p.propagation.recordTags() // with a create
 		err := p.Explain(&kind.FailedRequest{Request: "t", Action: action, Creates: !waits, Err: refused}, action)
 		if s, stalled := status.AsStalled(err); isWaiting(err) != waits || stalled == waits || stalled && s.Reason != status.ReasonAccessDenied {
 			t.Errorf("%s: %v", action, err)

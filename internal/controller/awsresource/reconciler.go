@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -81,7 +80,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v1alpha1.Resource) (reconcile.Result, error) {
 	if reconciler.IsPaused(obj) {
 		return reconcile.Result{},
-			newPass(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
+			newSubject(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
 	}
 	if isAbandoned(obj) {
 		return r.abandon(ctx, obj)
@@ -99,7 +98,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v
 		r.memories.of(req.NamespacedName, obj.GetUID()).Retry(asked)
 	}
 	out, err := p.advance(awsclient.WithFence(awsclient.OnPaced(ctx, p.pacing.call), p.readAt.stillCurrent))
-	p.recordPropagation()
+	p.propagation.record()
 	if apierrors.IsConflict(err) {
 		return r.retries.Conflict(req.NamespacedName), nil
 	}
@@ -166,14 +165,6 @@ func (r *Reconciler) interval() time.Duration {
 	return r.Intervals.Check
 }
 
-// pause reports that the object is frozen and leaves the rest of the status as it was.
-func (p *pass) pause(ctx context.Context, message string) error {
-	status.Set(&p.obj.CommonStatus().Conditions, p.obj.GetGeneration(), p.r.Clock.Now(),
-		metav1.Condition{Type: status.Paused, Status: metav1.ConditionTrue,
-			Reason: status.ReasonPaused, Message: message})
-	return client.IgnoreNotFound(p.patchStatus(ctx))
-}
-
 // finish writes the result of the pass: nothing when nothing changed, one status patch otherwise, or
 // the end of the finalizer.
 func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (reconcile.Result, error) {
@@ -188,7 +179,7 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 		return reconcile.Result{}, nil
 	}
 	p.summarize(out, err)
-	if werr := p.patchStatus(ctx); werr != nil {
+	if werr := p.subject.patchStatus(ctx); werr != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(werr)
 	}
 	if err != nil {
@@ -201,10 +192,10 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 
 // release records the resources that the object leaves in AWS and removes the finalizer; the object is gone with it.
 func (p *pass) release(ctx context.Context, out engine.Outcome) error {
-	if err := p.recordLeft(ctx, out); err != nil {
+	if err := p.usage.recordLeft(ctx, out); err != nil {
 		return err
 	}
-	was, next := p.metadata(), p.metadata()
+	was, next := p.subject.metadata(), p.subject.metadata()
 	if !controllerutil.RemoveFinalizer(next, v1alpha1.FinalizerOf(p.r.Entry.Name())) {
 		return nil
 	}
@@ -213,48 +204,7 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}
 	if err == nil { // after a conflict the pass is repeated, and without the object another instance reported
-		p.reportEnd(out)
+		p.reports.end(out)
 	}
 	return nil
-}
-
-// survived is implemented by objects if AWS may keep a part of their resource after its deletion, apart from the parts that it can restore.
-type survived interface {
-	// Survivors names it, in the plural; empty for nothing.
-	Survivors() string
-}
-
-// reportEnd emits the event of a deletion.
-func (p *pass) reportEnd(out engine.Outcome) {
-	switch id := p.identifier(); {
-	case out.Plan.Reason == engine.NothingOwn: // no event: it would show that AWS has a resource of the name
-	case out.Plan.Exists && out.Plan.Reason != "":
-		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
-	case out.Plan.Cause == engine.Gone && id != "":
-		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS"+p.survivors())
-	case out.Plan.Cause == "" && id != "": // nothing was asked of AWS
-		if policy := p.keptBy(); policy != "" && !isAbandoned(p.obj) {
-			p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", id+" stays in AWS ("+policy+")")
-		}
-	}
-}
-
-// survivors names the parts that AWS keeps of a deleted resource; empty for nothing.
-func (p *pass) survivors() string {
-	if s, ok := p.obj.(survived); ok && s.Survivors() != "" {
-		return "; " + s.Survivors() + " stay, with their data"
-	}
-	return ""
-}
-
-// keptBy names the policy that keeps the AWS resource of an object that is deleted; empty for none.
-func (p *pass) keptBy() string {
-	switch {
-	case p.obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve:
-		return "managementPolicy " + string(v1alpha1.ManageObserve)
-	case engine.DeletionPolicyOf(p.obj, p.r.Entry.Meta()) == v1alpha1.DeletionRetain:
-		return "deletionPolicy " + string(v1alpha1.DeletionRetain)
-	default:
-		return ""
-	}
 }

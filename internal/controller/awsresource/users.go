@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -63,43 +64,58 @@ func (u *users) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// heldByUsers holds the deletion of a resource that other objects name; see kind.Users. The cache of the namespace ends most looks.
+// usage relates an object to the objects that need its AWS resource, and to those with resources that its own one needs.
+type usage struct {
+	entry  engine.Entry
+	kinds  map[string]engine.Entry
+	client client.Client
+	live   client.Reader
+	clock  clock.PassiveClock
+	obj    v1alpha1.Resource
+}
+
+func newUsage(r *Reconciler, obj v1alpha1.Resource) *usage {
+	return &usage{entry: r.Entry, kinds: r.Kinds, client: r.Client, live: r.Live, clock: r.Clock, obj: obj}
+}
+
+// holdDeletion holds the deletion of a resource that other objects name; see kind.Users. The cache of the namespace ends most looks.
 // Before something is deleted without which data cannot be read, the API server itself is asked, for the whole cluster. The
 // deletion is planned to end no sooner than in the given number of days.
-func (p *pass) heldByUsers(ctx context.Context, neededDays int) error {
-	scope := p.r.Entry.Meta().Users
-	if scope == kind.NoUsers || scope == kind.UsersOfCluster && reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
+func (us *usage) holdDeletion(ctx context.Context, neededDays int) error {
+	scope := us.entry.Meta().Users
+	if scope == kind.NoUsers || scope == kind.UsersOfCluster && reconciler.MayDeleteData(us.obj, us.obj.GetName()) {
 		return nil
 	}
 	u := &users{}
-	err := p.findUsers(ctx, false, u, client.InNamespace(p.obj.GetNamespace()), client.UnsafeDisableDeepCopy)
+	err := us.find(ctx, false, u, client.InNamespace(us.obj.GetNamespace()), client.UnsafeDisableDeepCopy)
 	if err != nil || scope == kind.UsersOfNamespace {
-		return cmp.Or(err, p.waitForUsers(u))
+		return cmp.Or(err, us.waitForUsers(u))
 	}
 	if u.none() {
-		if err := p.findUsers(ctx, true, u); err != nil {
+		if err := us.find(ctx, true, u); err != nil {
 			return err
 		}
 	}
-	if err := p.findKept(ctx, u, neededDays); err != nil { // after the users: they record what they leave before they go
+	if err := us.findKept(ctx, u, neededDays); err != nil { // after the users: they record what they leave before they go
 		return err
 	}
-	return p.waitForDataUsers(u)
+	return us.waitForDataUsers(u)
 }
 
-// findUsers adds the objects that name the resource, as the API server has them, or the cache.
-func (p *pass) findUsers(ctx context.Context, live bool, u *users, options ...client.ListOption) error {
-	for _, name := range slices.Sorted(maps.Keys(p.r.Kinds)) {
-		e := p.r.Kinds[name]
-		if !engine.MayUse(e.New(), p.r.Entry.Name()) {
+// find adds the objects that name the resource, as the API server has them, or the cache.
+func (us *usage) find(ctx context.Context, live bool, u *users, options ...client.ListOption) error {
+	for _, name := range slices.Sorted(maps.Keys(us.kinds)) {
+		e := us.kinds[name]
+		if !engine.MayUse(e.New(), us.entry.Name()) {
 			continue
 		}
-		err := p.r.eachOf(ctx, live, e, options, func(item runtime.Object) error {
-			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) && mayHold(o, p.obj) {
+		err := us.eachOf(ctx, live, e, options, func(item runtime.Object) error {
+			o := item.(v1alpha1.Resource)
+			if o.GetUID() != us.obj.GetUID() && engine.Uses(o, us.obj, us.entry.Name()) && mayHold(o, us.obj) {
 				deleting := o.GetDeletionTimestamp() != nil
 				how := kind.Either(deleting, " (being deleted)",
-					kind.Either(engine.UsedEarlier(o, p.obj, p.r.Entry.Name()), " (encrypted with it earlier)", ""))
-				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+how, !deleting)
+					kind.Either(engine.UsedEarlier(o, us.obj, us.entry.Name()), " (encrypted with it earlier)", ""))
+				u.add(us.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+how, !deleting)
 			}
 			return nil
 		})
@@ -115,11 +131,11 @@ const pageOfObjects = 25
 
 // eachOf calls do for each object of a kind. Those of the API server itself come in pages, so that it does not matter for the memory of the
 // operator how many there are and how large they are.
-func (r *Reconciler) eachOf(ctx context.Context, live bool, e engine.Entry, options []client.ListOption,
+func (us *usage) eachOf(ctx context.Context, live bool, e engine.Entry, options []client.ListOption,
 	do func(runtime.Object) error) error {
-	from := kind.Either[client.Reader](live, r.Live, r.Client)
+	from := kind.Either[client.Reader](live, us.live, us.client)
 	for next := ""; ; {
-		list, asked := reconciler.NewList(r.Client, e), options
+		list, asked := reconciler.NewList(us.client, e), options
 		if live {
 			asked = append(slices.Clone(options), client.Limit(pageOfObjects), client.Continue(next))
 		}
@@ -143,31 +159,31 @@ func mayHold(user, target v1alpha1.Resource) bool {
 }
 
 // kept reads the resources that deleted objects left in AWS.
-func (p *pass) kept(ctx context.Context) ([]engine.Kept, error) {
+func (us *usage) kept(ctx context.Context) ([]engine.Kept, error) {
 	now := &metav1.PartialObjectMetadata{}
-	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
-	err := p.r.Live.Get(ctx, client.ObjectKeyFromObject(p.obj), now)
+	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(us.entry.Name()))
+	err := us.live.Get(ctx, client.ObjectKeyFromObject(us.obj), now)
 	return engine.KeptOf(now.GetAnnotations()), client.IgnoreNotFound(err) // the fence of the next write notices an object that is gone
 }
 
 // neededDays returns for how many days AWS can restore resources that cannot be read without this one, unless a person gave that up.
-func (p *pass) neededDays(ctx context.Context) (int, error) {
-	if p.obj.GetDeletionTimestamp() == nil || p.r.Entry.Meta().Users != kind.UsersOfCluster ||
-		reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
+func (us *usage) neededDays(ctx context.Context) (int, error) {
+	if us.obj.GetDeletionTimestamp() == nil || us.entry.Meta().Users != kind.UsersOfCluster ||
+		reconciler.MayDeleteData(us.obj, us.obj.GetName()) {
 		return 0, nil
 	}
-	left, err := p.kept(ctx)
-	return engine.NeededDays(left, p.r.Clock.Now()), err
+	left, err := us.kept(ctx)
+	return engine.NeededDays(left, us.clock.Now()), err
 }
 
 // findKept adds the resources that deleted objects left in AWS. A resource that AWS can restore for some days only holds nothing: the plan
 // is to outlast it, for the given number of days.
-func (p *pass) findKept(ctx context.Context, u *users, planned int) error {
-	left, err := p.kept(ctx)
+func (us *usage) findKept(ctx context.Context, u *users, planned int) error {
+	left, err := us.kept(ctx)
 	if err != nil {
 		return err
 	}
-	if engine.NeededDays(left, p.r.Clock.Now()) > planned {
+	if engine.NeededDays(left, us.clock.Now()) > planned {
 		return &status.Waiting{Reason: status.ReasonInUse, After: time.Second, For: "another look at the objects that named it and are gone now"}
 	}
 	for _, k := range left {
@@ -175,47 +191,47 @@ func (p *pass) findKept(ctx context.Context, u *users, planned int) error {
 			continue
 		}
 		what := cmp.Or(k.What, "the retained resource")
-		u.add(p.obj.GetNamespace(), k.Namespace, fmt.Sprintf("%s of %s %s/%s", what, k.Kind, k.Namespace, k.Name), true)
+		u.add(us.obj.GetNamespace(), k.Namespace, fmt.Sprintf("%s of %s %s/%s", what, k.Kind, k.Namespace, k.Name), true)
 	}
 	return nil
 }
 
 // waitForUsers is the hold of a resource that its users need until they are gone.
-func (p *pass) waitForUsers(u *users) error {
+func (us *usage) waitForUsers(u *users) error {
 	if u.none() {
 		return nil
 	}
 	return &status.Waiting{Reason: status.ReasonInUse, After: usersPoll, For: fmt.Sprintf(
 		"the objects that name this %s to be deleted: %s; delete them, let them name another one, or set deletionPolicy: Retain",
-		p.r.Entry.Name(), u)}
+		us.entry.Name(), u)}
 }
 
 // waitForDataUsers is the hold of a resource without which data cannot be read.
-func (p *pass) waitForDataUsers(u *users) error {
+func (us *usage) waitForDataUsers(u *users) error {
 	if u.none() {
 		return nil
 	}
 	if !u.permanent {
-		return p.waitForUsers(u)
+		return us.waitForUsers(u)
 	}
 	return &status.Waiting{Reason: status.ReasonDataWouldBeLost, After: usersPoll, For: fmt.Sprintf(
 		"this %s to be given up: without it, nobody can read the data of %s; delete them, set deletionPolicy: Retain, or give the data up with annotation %s: %s",
-		p.r.Entry.Name(), u, reconciler.AnnotationDeleteData, p.obj.GetName())}
+		us.entry.Name(), u, reconciler.AnnotationDeleteData, us.obj.GetName())}
 }
 
 // recordLeft records the resources that the object leaves in AWS, before the object is gone. The record is on the objects with resources
 // that are needed to read them. A record of an earlier object of the name ends when nothing is left.
-func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
-	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj), p.r.Clock.Now())
+func (us *usage) recordLeft(ctx context.Context, out engine.Outcome) error {
+	left, ok := engine.LeftBy(us.obj, us.entry.Name(), us.entry.Meta(), isAbandoned(us.obj), us.clock.Now())
 	foreign := ok && left.What != "" && out.Plan.Exists
-	for name, e := range p.r.Kinds {
-		if e.Meta().Users != kind.UsersOfCluster || foreign || !engine.NamesAny(p.obj, name) {
+	for name, e := range us.kinds {
+		if e.Meta().Users != kind.UsersOfCluster || foreign || !engine.NamesAny(us.obj, name) {
 			continue
 		}
 		// A record that stays too long can be given up, so that the end of one needs no look at the API server.
-		err := p.r.eachOf(ctx, ok, e, nil, func(item runtime.Object) error {
-			if target := item.(v1alpha1.Resource); engine.Uses(p.obj, target, name) && mayHold(p.obj, target) {
-				return p.recordOn(ctx, target, name, left, ok)
+		err := us.eachOf(ctx, ok, e, nil, func(item runtime.Object) error {
+			if target := item.(v1alpha1.Resource); engine.Uses(us.obj, target, name) && mayHold(us.obj, target) {
+				return us.recordOn(ctx, target, name, left, ok)
 			}
 			return nil
 		})
@@ -227,7 +243,7 @@ func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
 }
 
 // recordOn records on the target the resource that is left, or removes the record that an earlier object of the name had left.
-func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName string, left engine.Kept, stays bool) error {
+func (us *usage) recordOn(ctx context.Context, target v1alpha1.Resource, kindName string, left engine.Kept, stays bool) error {
 	was := &metav1.PartialObjectMetadata{}
 	was.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindName))
 	was.SetNamespace(target.GetNamespace())
@@ -236,12 +252,12 @@ func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName 
 	was.SetAnnotations(target.GetAnnotations())
 	next := was.DeepCopy()
 	left.Elsewhere = left.Namespace != target.GetNamespace()
-	annotations := engine.RecordKept(target.GetAnnotations(), left, stays, p.r.Clock.Now())
+	annotations := engine.RecordKept(target.GetAnnotations(), left, stays, us.clock.Now())
 	if maps.Equal(annotations, target.GetAnnotations()) {
 		return nil
 	}
 	next.SetAnnotations(annotations)
-	if err := p.r.Client.Patch(ctx, next, client.MergeFrom(was)); client.IgnoreNotFound(err) != nil {
+	if err := us.client.Patch(ctx, next, client.MergeFrom(was)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("recording on %s %s/%s what stays in AWS: %w", kindName, target.GetNamespace(), target.GetName(), err)
 	}
 	return nil

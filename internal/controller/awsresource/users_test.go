@@ -97,7 +97,7 @@ func holdOf(t *testing.T, kindName string, obj v1alpha1.Resource, others ...clie
 	t.Helper()
 	r := newRoom(t, kindName, append(others, obj)...)
 	r.read(obj)
-	err := newPass(r.Reconciler, obj).heldByUsers(t.Context(), 0)
+	err := newPass(r.Reconciler, obj).usage.holdDeletion(t.Context(), 0)
 	if err == nil {
 		return "", ""
 	}
@@ -401,14 +401,14 @@ func TestKeys_OutlastWhatAWSCanRestore(t *testing.T) {
 			later := newRoom(t, "KMSKey", key)
 			later.clock.SetTime(noon.Add(tc.later))
 			p := newPass(later.Reconciler, key)
-			days, err := p.neededDays(t.Context())
+			days, err := p.usage.neededDays(t.Context())
 			if err != nil || days != tc.days {
 				t.Errorf("%d days, %v, want %d", days, err, tc.days)
 			}
-			if err := p.heldByUsers(t.Context(), days); err != nil {
+			if err := p.usage.holdDeletion(t.Context(), days); err != nil {
 				t.Errorf("held: %v", err)
 			}
-			if err := p.heldByUsers(t.Context(), max(days-1, 0)); (err != nil) != (days > 0) {
+			if err := p.usage.holdDeletion(t.Context(), max(days-1, 0)); (err != nil) != (days > 0) {
 				t.Errorf("planned to end before, without what was recorded meanwhile: %v", err)
 			}
 		})
@@ -486,12 +486,12 @@ func TestKeys_ReadUsersByPages(t *testing.T) {
 	r.Live = server
 	r.read(key)
 	p := newPass(r.Reconciler, key)
-	err := p.findUsers(t.Context(), true, &users{})
+	err := p.usage.find(t.Context(), true, &users{})
 	if err != nil || server.pages < 3 {
 		t.Errorf("%d pages: %v", server.pages, err)
 	}
 	u := &users{}
-	if err := p.findUsers(t.Context(), true, u); err != nil || u.none() {
+	if err := p.usage.find(t.Context(), true, u); err != nil || u.none() {
 		t.Errorf("the user on the last page is not found: %v", err)
 	}
 }

@@ -222,7 +222,7 @@ func setupAWS(mgr manager.Manager, env reconciler.Environment, s awsSetup) error
 	}
 	for _, e := range s.kinds {
 		r := awsresource.New(env, e, byName, s.providers)
-		s.events.Watchers = append(s.events.Watchers, r)
+		s.events.Watchers = append(s.events.Watchers, r.Watcher())
 		if err := r.SetupWithManager(mgr, secrets, s.workers(e.Name())); err != nil {
 			return fmt.Errorf("setting up %s: %w", e.Name(), err)
 		}

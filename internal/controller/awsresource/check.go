@@ -22,34 +22,34 @@ const (
 )
 
 // shareTime bounds the age of the read of another check that serves a check.
-func (r *Reconciler) shareTime() time.Duration {
-	return min(r.interval()/shareOfInterval, longestShare)
+func (c cadence) shareTime() time.Duration {
+	return min(c.interval()/shareOfInterval, longestShare)
 }
 
 // checkOf returns the check that is due of an object that is at rest, and nil for a pass with another cause: a change, a request
 // by a person, or a provider that could not be used.
-func (r *Reconciler) checkOf(obj v1alpha1.Resource) *kind.Check {
+func (c cadence) checkOf(obj v1alpha1.Resource) *kind.Check {
 	observes := obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve
-	if observes || !r.isAtRest(obj) || r.checks.IsRequested(client.ObjectKeyFromObject(obj)) {
+	if observes || !c.isAtRest(obj) || c.due.IsRequested(client.ObjectKeyFromObject(obj)) {
 		return nil
 	}
-	now := r.Clock.Now()
-	return &kind.Check{At: now, Since: now.Add(-r.shareTime()),
-		Upcoming: func(ctx context.Context) []string { return r.upcoming(ctx, obj, now.Add(r.shareTime())) }}
+	now := c.clock.Now()
+	return &kind.Check{At: now, Since: now.Add(-c.shareTime()),
+		Upcoming: func(ctx context.Context) []string { return c.upcoming(ctx, obj, now.Add(c.shareTime())) }}
 }
 
 // upcoming returns the identifiers of the other objects of the provider that are due for a check before a time.
-func (r *Reconciler) upcoming(ctx context.Context, obj v1alpha1.Resource, before time.Time) []string {
-	list := reconciler.NewList(r.Client, r.Entry)
+func (c cadence) upcoming(ctx context.Context, obj v1alpha1.Resource, before time.Time) []string {
+	list := reconciler.NewList(c.client, c.entry)
 	of := client.MatchingFields{reconciler.ProviderIndex: obj.CommonSpec().ProviderRef.Name}
-	if err := r.Client.List(ctx, list, client.InNamespace(obj.GetNamespace()), of, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(ctx, list, client.InNamespace(obj.GetNamespace()), of, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // the check is made alone
 	}
 	var ids []string
 	_ = meta.EachListItem(list, func(item runtime.Object) error {
 		other := item.(v1alpha1.Resource)
-		due, ok := r.checks.Due(client.ObjectKeyFromObject(other))
-		if id := other.CommonStatus().ID; ok && due.Before(before) && id != "" && other.GetName() != obj.GetName() && r.isAtRest(other) {
+		due, ok := c.due.Due(client.ObjectKeyFromObject(other))
+		if id := other.CommonStatus().ID; ok && due.Before(before) && id != "" && other.GetName() != obj.GetName() && c.isAtRest(other) {
 			ids = append(ids, id)
 		}
 		return nil

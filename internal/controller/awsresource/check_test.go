@@ -58,7 +58,7 @@ func TestCheck_ReadsForThoseThatAreDueSoonUnderTheProvider(t *testing.T) {
 		addressAtRest("ns", "other-provider", "other", clock.Now()), addressAtRest("other", "other-namespace", "aws", clock.Now()))
 	r.checks.Set(client.ObjectKeyFromObject(soon), clock.Now().Add(10*time.Second-1))
 	r.checks.Set(client.ObjectKeyFromObject(late), clock.Now().Add(10*time.Second))
-	c := r.checkOf(due)
+	c := r.cadence().checkOf(due)
 	if c == nil || !c.At.Equal(clock.Now()) || !c.Since.Equal(clock.Now().Add(-10*time.Second)) {
 		t.Fatalf("got %+v", c)
 	}
@@ -66,7 +66,7 @@ func TestCheck_ReadsForThoseThatAreDueSoonUnderTheProvider(t *testing.T) {
 		t.Errorf("upcoming: %v", got)
 	}
 	r.Intervals.CheckOf = map[string]time.Duration{"ElasticIP": 30 * time.Second}
-	if c := r.checkOf(due); !c.Since.Equal(clock.Now().Add(-time.Second)) {
+	if c := r.cadence().checkOf(due); !c.Since.Equal(clock.Now().Add(-time.Second)) {
 		t.Errorf("at a shorter interval an answer since %s serves a check at %s", c.Since, c.At)
 	}
 }
@@ -84,10 +84,10 @@ func TestCheck_OnlyAPeriodicOneSharesARead(t *testing.T) {
 	} {
 		o := addressAtRest("ns", "a", "aws", clock.Now())
 		r := addressReconciler(t, clock, o)
-		if r.checkOf(o) == nil {
+		if r.cadence().checkOf(o) == nil {
 			t.Fatal("a periodic check shares no read")
 		}
-		if edit(r, o); r.checkOf(o) != nil {
+		if edit(r, o); r.cadence().checkOf(o) != nil {
 			t.Errorf("%s shares a read", what)
 		}
 	}

@@ -232,11 +232,11 @@ func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 func TestInterval_IsOneUnlessAnAdministratorSetsThatOfTheKind(t *testing.T) {
 	r := newRoom(t, "S3Bucket")
 	r.Intervals.CheckOf = map[string]time.Duration{"IAMRole": 20 * time.Minute}
-	if got := r.interval(); got != 5*time.Minute {
+	if got := r.cadence().interval(); got != 5*time.Minute {
 		t.Errorf("a kind without an interval is checked every %s", got)
 	}
 	r.Intervals.CheckOf = map[string]time.Duration{"S3Bucket": time.Hour}
-	if got := r.interval(); got != time.Hour {
+	if got := r.cadence().interval(); got != time.Hour {
 		t.Errorf("a kind whose interval is set is checked every %s", got)
 	}
 }
@@ -245,10 +245,10 @@ func TestInterval_IsOneUnlessAnAdministratorSetsThatOfTheKind(t *testing.T) {
 func TestHasMarks_NotNeededByAnObjectThatObserves(t *testing.T) {
 	r := newRoom(t, "S3Bucket")
 	bare := func(o *v1alpha1.S3Bucket) { o.Finalizers, o.Annotations = nil, nil }
-	if r.hasMarks(bucket(bare)) {
+	if r.cadence().hasMarks(bucket(bare)) {
 		t.Error("an object without finalizer and record has its marks")
 	}
-	if !r.hasMarks(bucket(bare, func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })) {
+	if !r.cadence().hasMarks(bucket(bare, func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })) {
 		t.Error("an object that observes lacks marks")
 	}
 }

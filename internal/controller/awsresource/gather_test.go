@@ -341,7 +341,7 @@ func TestCommit_PersistsFinalizerAndRecordInOneWrite(t *testing.T) {
 	}
 	stored := bucket()
 	r.read(stored)
-	if writes := r.written(); !slices.Equal(writes, []string{"patch"}) || !r.hasMarks(stored) || stored.Annotations["team"] != "a" {
+	if writes := r.written(); !slices.Equal(writes, []string{"patch"}) || !r.cadence().hasMarks(stored) || stored.Annotations["team"] != "a" {
 		t.Errorf("wrote %q: %v %v", writes, stored.Finalizers, stored.Annotations)
 	}
 	// A person edits the object: the decision of the pass is based on the object before.
@@ -364,13 +364,14 @@ func TestDependents_AreThoseThatWait(t *testing.T) {
 		named("other-provider", edited, func(o *v1alpha1.S3Bucket) { o.Spec.ProviderRef.Name = "other" }),
 		named("elsewhere", edited, func(o *v1alpha1.S3Bucket) { o.Namespace = "other" }))
 	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "aws"}}
-	if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, []string{"goes", "waits"}) {
+	dependents := r.triggers().dependents(reconciler.ProviderIndex)
+	if got := namesOf(dependents(t.Context(), provider)); !slices.Equal(got, []string{"goes", "waits"}) {
 		t.Errorf("%q are looked at", got)
 	}
 	for state, want := range map[metav1.ConditionStatus][]string{metav1.ConditionTrue: {"goes", "waits"},
 		metav1.ConditionUnknown: {"goes", "waits"}, metav1.ConditionFalse: {"goes", "ready", "waits"}} {
 		provider.Status.Conditions = []metav1.Condition{{Type: status.Ready, Status: state}}
-		if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, want) {
+		if got := namesOf(dependents(t.Context(), provider)); !slices.Equal(got, want) {
 			t.Errorf("with a provider that is Ready=%s, %q are looked at", state, got)
 		}
 	}
@@ -378,7 +379,7 @@ func TestDependents_AreThoseThatWait(t *testing.T) {
 		t.Errorf("the ready object of a broken provider is looked at at %v", due)
 	}
 	r.refuse["list S3Bucket"] = unavailable
-	if got := r.dependents(reconciler.ProviderIndex)(t.Context(), provider); got != nil {
+	if got := dependents(t.Context(), provider); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -387,7 +388,7 @@ func TestServed_ChecksEveryObjectOfAnEditedProvider(t *testing.T) {
 	other := func(o *v1alpha1.S3Bucket) { o.Name, o.Spec.ProviderRef.Name = "other", "other" }
 	r := newRoom(t, "S3Bucket", bucket(), bucket(other))
 	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "aws"}}
-	got := r.served(t.Context(), provider)
+	got := r.triggers().served(t.Context(), provider)
 	if len(got) != 1 || got[0].Name == "other" || !r.checks.IsRequested(got[0].NamespacedName) {
 		t.Errorf("%v are checked", got)
 	}
@@ -407,13 +408,13 @@ func TestOfResumed_MakesItsObjectsDue(t *testing.T) {
 	r := newRoom(t, "S3Bucket", mine, other)
 	key := client.ObjectKeyFromObject(mine)
 	r.checks.Set(key, noon.Add(time.Hour))
-	if got := namesOf(r.ofResumed(t.Context(), capabilityOf())); !slices.Equal(got, []string{"media"}) {
+	if got := namesOf(r.triggers().ofResumed(t.Context(), capabilityOf())); !slices.Equal(got, []string{"media"}) {
 		t.Errorf("%q are looked at", got)
 	}
 	if due, _ := r.checks.Due(key); due.After(noon) {
 		t.Errorf("the next look is at %v", due)
 	}
-	if got := r.ofResumed(t.Context(), capabilityOf(func(c *nexusv1.NexusAICapability) { c.UID = "cap-2" })); got != nil {
+	if got := r.triggers().ofResumed(t.Context(), capabilityOf(func(c *nexusv1.NexusAICapability) { c.UID = "cap-2" })); got != nil {
 		t.Errorf("a new capability of that name resumes %v", got)
 	}
 }
@@ -460,7 +461,7 @@ func TestPredicates_OfTheKindItself(t *testing.T) {
 func TestReadersOf_WithoutAnAnswer(t *testing.T) {
 	r := newRoom(t, "SecretsManagerSecret", secretFrom("ns", "one", "source"))
 	r.refuse["list SecretsManagerSecret"] = unavailable
-	if got := r.readersOf(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "source"}}); got != nil {
+	if got := r.triggers().readersOf(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "source"}}); got != nil {
 		t.Errorf("%v", got)
 	}
 }

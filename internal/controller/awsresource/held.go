@@ -7,12 +7,8 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -53,25 +49,6 @@ func (r *Reconciler) reportForged(ctx context.Context, c *nexusv1.NexusAICapabil
 	return newSubject(r, obj).pause(ctx,
 		fmt.Sprintf("metadata.ownerReferences names NexusAICapability %s, which is suspended or paused and did not create this object: "+
 			"to continue, remove the owner reference, or resume the capability", c.Name))
-}
-
-// ofResumed maps a capability that resumes to its objects of the kind. Each is due for a look at once.
-func (r *Reconciler) ofResumed(ctx context.Context, c client.Object) []reconcile.Request {
-	list := reconciler.NewList(r.Client, r.Entry)
-	if err := r.Client.List(ctx, list, client.InNamespace(c.GetNamespace())); err != nil {
-		return nil // the periodic check comes all the same
-	}
-	var out []reconcile.Request
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		obj := item.(client.Object)
-		if owner := metav1.GetControllerOf(obj); owner != nil && owner.UID == c.GetUID() {
-			key := client.ObjectKeyFromObject(obj)
-			r.checks.Request(key, r.Clock.Now())
-			out = append(out, reconcile.Request{NamespacedName: key})
-		}
-		return nil
-	})
-	return out
 }
 
 // isToBeMarked reports whether the store of an object is still to get the tag with the time until which it is kept.

@@ -15,10 +15,10 @@ import (
 func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
 	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: time.Minute,
 		CheckOf: map[string]time.Duration{"IAMRole": time.Hour}}}, Entry: roleEntry{}}
-	if got := r.nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: false}}); got != time.Hour {
+	if got := r.cadence().nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: false}}); got != time.Hour {
 		t.Errorf("in order: %s", got)
 	}
-	if got := r.nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: true}}); got != time.Minute {
+	if got := r.cadence().nextLook(&v1alpha1.S3Bucket{}, []kind.Note{{Recheck: true}}); got != time.Minute {
 		t.Errorf("to be repaired: %s", got)
 	}
 }
@@ -27,10 +27,10 @@ func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
 func TestAgesOfOIDCProvider_ARequestedCheckLooksAnew(t *testing.T) {
 	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: 10 * time.Minute}},
 		Entry: roleEntry{}}
-	if every, retry := r.agesOfOIDCProvider(false); every != 48*time.Minute || retry != 8*time.Minute {
+	if every, retry := agesOfOIDCProvider(r.Intervals, false); every != 48*time.Minute || retry != 8*time.Minute {
 		t.Errorf("periodic check: %s, %s", every, retry)
 	}
-	if every, retry := r.agesOfOIDCProvider(true); every > 10*time.Second || retry > 10*time.Second {
+	if every, retry := agesOfOIDCProvider(r.Intervals, true); every > 10*time.Second || retry > 10*time.Second {
 		t.Errorf("requested check: %s, %s", every, retry)
 	}
 }

@@ -71,7 +71,7 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	}
 	p.home, p.signs = engine.Home(session.Partition, session.Account, session.Region), awssession.IsLent(provider)
 	facts := p.facts(ctx, session, provider, intent)
-	facts.Trusted, facts.Check = trusted, p.r.checkOf(p.obj)
+	facts.Trusted, facts.Check = trusted, p.r.cadence().checkOf(p.obj)
 	if err := p.addGuards(ctx, &facts); err != nil {
 		return engine.Outcome{}, err
 	}

@@ -5,11 +5,8 @@ package awsresource
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -21,7 +18,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Reconciler reconciles the objects of one AWS kind: fetch, gather, let the engine decide and do, summarize.
@@ -85,7 +81,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v
 	if isAbandoned(obj) {
 		return r.abandon(ctx, obj)
 	}
-	if wait := r.timeToNextCheck(obj); wait > 0 {
+	if wait := r.cadence().timeToNextCheck(obj); wait > 0 {
 		return reconciler.RequeueAtRest(wait), nil
 	}
 	if held, err := r.waitForCapability(ctx, obj); held || err != nil {
@@ -122,49 +118,6 @@ func (r *Reconciler) bindKind(session *awsclient.Session) engine.Binding {
 	return session.Memo(r.Entry.Name(), func() any { return r.Entry.Bind(session.Config) }).(engine.Binding)
 }
 
-// timeToNextCheck returns how long an object that is as declared is left alone: nothing changed since AWS was last seen
-// to be right, and the next check is not due. After a restart the first check falls at a random moment
-// of an interval, so that a thousand objects do not ask at once.
-func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {
-	if !r.isAtRest(obj) {
-		return 0
-	}
-	key := client.ObjectKeyFromObject(obj)
-	due, ok := r.checks.Due(key)
-	if !ok {
-		due = r.Clock.Now().Add(time.Duration(rand.Int64N(int64(r.interval()))))
-		r.checks.Set(key, due)
-	}
-	return max(0, due.Sub(r.Clock.Now()))
-}
-
-// isAtRest reports whether an object is as declared and nothing changed since AWS was last seen to be right.
-func (r *Reconciler) isAtRest(obj v1alpha1.Resource) bool {
-	st := obj.CommonStatus()
-	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve && st.Ownership == "" {
-		return false // an earlier version observed it, and did not record whether another object owns the resource
-	}
-	return obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil &&
-		status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
-		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
-}
-
-// hasMarks reports whether the object carries the finalizer and the record that protect its AWS resource.
-func (r *Reconciler) hasMarks(obj v1alpha1.Resource) bool {
-	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
-		return true
-	}
-	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
-	return recorded && controllerutil.ContainsFinalizer(obj, v1alpha1.FinalizerOf(r.Entry.Name()))
-}
-
-func (r *Reconciler) interval() time.Duration {
-	if d, ok := r.Intervals.CheckOf[r.Entry.Name()]; ok {
-		return d
-	}
-	return r.Intervals.Check
-}
-
 // finish writes the result of the pass: nothing when nothing changed, one status patch otherwise, or
 // the end of the finalizer.
 func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (reconcile.Result, error) {
@@ -185,7 +138,7 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 	if err != nil {
 		return p.r.retries.Result(key, err)
 	}
-	after := p.r.Intervals.Jitter(p.r.nextLook(p.obj, out.Plan.Notes))
+	after := p.r.Intervals.Jitter(p.r.cadence().nextLook(p.obj, out.Plan.Notes))
 	p.r.checks.Checked(key, p.requested, p.r.Clock.Now().Add(after))
 	return reconciler.RequeueAtRest(after), nil
 }

@@ -25,20 +25,20 @@ func TestWhatIsAsDeclaredRestsUntilItsCheckIsDue(t *testing.T) {
 			RetryMost: time.Minute}}, engine.For(s3.NewBucket), nil, nil)
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "n", Namespace: "ns", Generation: 2,
 		Finalizers: []string{v1alpha1.FinalizerOf("S3Bucket")}, Annotations: map[string]string{engine.AnnotationHome: "aws/1/r"}}}
-	if r.timeToNextCheck(o) != 0 {
+	if r.cadence().timeToNextCheck(o) != 0 {
 		t.Error("what was never seen rests")
 	}
 	status.Summarize(&o.Status.Conditions, status.Result{Generation: 2, Now: clock.Now()})
-	first := r.timeToNextCheck(o)
+	first := r.cadence().timeToNextCheck(o)
 	if first <= 0 || first > 5*time.Minute {
 		t.Errorf("after a restart the first check comes in %s", first)
 	}
 	clock.SetTime(clock.Now().Add(first))
-	if r.timeToNextCheck(o) != 0 {
+	if r.cadence().timeToNextCheck(o) != 0 {
 		t.Error("a check that is due does not come")
 	}
 	r.checks.Set(types.NamespacedName{Namespace: "ns", Name: "n"}, clock.Now().Add(time.Minute))
-	if r.timeToNextCheck(o) != time.Minute {
+	if r.cadence().timeToNextCheck(o) != time.Minute {
 		t.Error("a check comes before its time")
 	}
 	for what, edit := range map[string]func(){
@@ -50,13 +50,13 @@ func TestWhatIsAsDeclaredRestsUntilItsCheckIsDue(t *testing.T) {
 		"the end of a pause": func() { o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: status.Paused}) },
 	} {
 		kept := o.DeepCopy()
-		if edit(); r.timeToNextCheck(o) != 0 {
+		if edit(); r.cadence().timeToNextCheck(o) != 0 {
 			t.Errorf("%s is not looked at", what)
 		}
 		o = kept
 	}
 	r.Intervals.CheckOf = map[string]time.Duration{"S3Bucket": time.Hour}
-	if r.interval() != time.Hour {
+	if r.cadence().interval() != time.Hour {
 		t.Error("the kind's own interval is not used")
 	}
 }

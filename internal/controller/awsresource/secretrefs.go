@@ -7,12 +7,10 @@ import (
 	"reflect"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
@@ -26,25 +24,6 @@ var secretReferenceTypes = []reflect.Type{reflect.TypeFor[v1alpha1.SecretReferen
 // refersToSecrets.
 func indexSecretReferences(ctx context.Context, indexer client.FieldIndexer, obj v1alpha1.Resource) error {
 	return indexer.IndexField(ctx, obj, SecretIndex, func(o client.Object) []string { return secretsReadBy(o) })
-}
-
-// readersOf returns the objects of the reconciler's kind that read the Secret. Each is due for a look at
-// once. Objects that are being deleted are left out, because a deletion reads no Secret.
-func (r *Reconciler) readersOf(ctx context.Context, secret client.Object) []client.Object {
-	list := reconciler.NewList(r.Client, r.Entry)
-	if err := r.Client.List(ctx, list, client.InNamespace(secret.GetNamespace()),
-		client.MatchingFields{SecretIndex: secret.GetName()}); err != nil {
-		return nil // the periodic check comes all the same
-	}
-	var out []client.Object
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if o := item.(client.Object); o.GetDeletionTimestamp() == nil {
-			r.checks.Request(client.ObjectKeyFromObject(o), r.Clock.Now())
-			out = append(out, o)
-		}
-		return nil
-	})
-	return out
 }
 
 // secretsReadBy returns the names of the Secrets that the object's spec refers to, sorted and distinct.

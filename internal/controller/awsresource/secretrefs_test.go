@@ -122,7 +122,7 @@ func TestReadersOfASecretAreDue(t *testing.T) {
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}}
 	r := New(env, engine.For(secretsmanager.NewSecret), nil, nil)
 	var names []string
-	for _, o := range r.readersOf(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "refs-a", Name: "source"}}) {
+	for _, o := range r.triggers().readersOf(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "refs-a", Name: "source"}}) {
 		names = append(names, client.ObjectKeyFromObject(o).String())
 		if due, ok := r.checks.Due(client.ObjectKeyFromObject(o)); !ok || due.After(env.Clock.Now()) {
 			t.Errorf("%s is not looked at before its next check", o.GetName())

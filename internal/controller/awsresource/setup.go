@@ -4,14 +4,10 @@ package awsresource
 
 import (
 	"context"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -20,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -40,7 +35,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, secrets *reconciler.S
 	}
 	if r.IndexResources {
 		ctx := context.Background() // only registers a function
-		if err := mgr.GetFieldIndexer().IndexField(ctx, r.Entry.New(), ResourceIndex, r.indexedBy); err != nil {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, r.Entry.New(), ResourceIndex, r.Watcher().indexedBy); err != nil {
 			return err
 		}
 	}
@@ -63,20 +58,21 @@ func indexReferences(mgr manager.Manager, e engine.Entry) error {
 var objectReference = []reflect.Type{reflect.TypeFor[v1alpha1.ObjectReference]()}
 
 func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
+	t := r.triggers()
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}, unmarked{},
 			unready{}))).
-		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)),
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(t.dependents(reconciler.ProviderIndex)),
 			builder.WithPredicates(reconciler.ReadyChanged{})).
-		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.served), builder.WithPredicates(reconciler.ProviderApplied{}))
-	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
-	for _, other := range r.referable() {
-		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(identified{}))
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(t.served), builder.WithPredicates(reconciler.ProviderApplied{}))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(t.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
+	for _, other := range t.referable() {
+		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(t.dependents(ReferenceIndex)), builder.WithPredicates(identified{}))
 	}
 	if r.Entry.Meta().Users != kind.NoUsers {
 		for _, e := range r.Kinds {
 			if engine.MayUse(e.New(), r.Entry.Name()) {
-				b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(r.heldObjects), builder.WithPredicates(goneOnly))
+				b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(t.heldObjects), builder.WithPredicates(goneOnly))
 			}
 		}
 	}
@@ -85,69 +81,12 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 			return err
 		}
 		r.watchSecrets = secrets.Ensure
-		b = b.WatchesRawSource(secrets.Subscribe(r.readersOf))
+		b = b.WatchesRawSource(secrets.Subscribe(t.readersOf))
 	}
 	b = b.WatchesRawSource(source.Func(r.changes.start))
 	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
 	return b.WithOptions(options).Complete(r.Counted(strings.ToLower(r.Entry.Name()), r))
-}
-
-// referable returns the kinds that objects of the reconciler's kind can refer to, without those that --kinds leaves out.
-func (r *Reconciler) referable() []engine.Entry {
-	var out []engine.Entry
-	names := r.Entry.Meta().References
-	for _, name := range slices.Sorted(maps.Keys(r.Kinds)) {
-		if slices.Contains(names, name) || slices.Contains(names, kind.AnyKind) {
-			out = append(out, r.Kinds[name])
-		}
-	}
-	return out
-}
-
-// dependents maps an object to those of the reconciler's kind that name it and are not ready. If a provider is broken, nothing can
-// be said of any of its objects: all of them are looked at.
-func (r *Reconciler) dependents(field string) handler.MapFunc {
-	return func(ctx context.Context, o client.Object) []reconcile.Request {
-		list := reconciler.NewList(r.Client, r.Entry)
-		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), client.MatchingFields{field: o.GetName()}); err != nil {
-			return nil // the periodic retry of what waits comes all the same
-		}
-		_, isProvider := o.(*v1alpha1.AWSProvider)
-		blind := isProvider && reconciler.IsBroken(o)
-		var out []reconcile.Request
-		_ = meta.EachListItem(list, func(item runtime.Object) error {
-			obj := item.(v1alpha1.Resource)
-			key := client.ObjectKeyFromObject(obj)
-			ready := reconciler.IsReady(obj) && obj.GetDeletionTimestamp() == nil
-			if ready && blind {
-				r.checks.Request(key, r.Clock.Now())
-			}
-			if !ready || blind {
-				out = append(out, reconcile.Request{NamespacedName: key})
-			}
-			return nil
-		})
-		return out
-	}
-}
-
-// served maps a provider that was edited to all of its objects, and asks for a check of each: the edit may change the desired state in AWS,
-// such as tags. The queue and the limits of AWS calls spread them.
-func (r *Reconciler) served(ctx context.Context, provider client.Object) []reconcile.Request {
-	list := reconciler.NewList(r.Client, r.Entry)
-	if err := r.Client.List(ctx, list, client.InNamespace(provider.GetNamespace()),
-		client.MatchingFields{reconciler.ProviderIndex: provider.GetName()}); err != nil {
-		return nil // the periodic check comes all the same
-	}
-	var out []reconcile.Request
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		key := client.ObjectKeyFromObject(item.(v1alpha1.Resource))
-		r.checks.Request(key, r.Clock.Now())
-		out = append(out, reconcile.Request{NamespacedName: key})
-		return nil
-	})
-	return out
 }
 
 // unmarked passes events that remove the finalizer or the record of creation, or that change or remove the controller.

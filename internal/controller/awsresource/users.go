@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
@@ -261,26 +260,6 @@ func (us *usage) recordOn(ctx context.Context, target v1alpha1.Resource, kindNam
 		return fmt.Errorf("recording on %s %s/%s what stays in AWS: %w", kindName, target.GetNamespace(), target.GetName(), err)
 	}
 	return nil
-}
-
-// heldObjects maps an object that is gone to those of the reconciler's kind in deletion that it may have held.
-func (r *Reconciler) heldObjects(ctx context.Context, gone client.Object) []reconcile.Request {
-	list := reconciler.NewList(r.Client, r.Entry)
-	options := []client.ListOption{client.UnsafeDisableDeepCopy}
-	if r.Entry.Meta().Users == kind.UsersOfNamespace {
-		options = append(options, client.InNamespace(gone.GetNamespace()))
-	}
-	if err := r.Client.List(ctx, list, options...); err != nil {
-		return nil // the next look comes all the same
-	}
-	var out []reconcile.Request
-	_ = meta.EachListItem(list, func(item runtime.Object) error {
-		if o := item.(client.Object); o.GetDeletionTimestamp() != nil {
-			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
-		}
-		return nil
-	})
-	return out
 }
 
 // goneOnly lets only the events of objects through that are gone.

@@ -550,12 +550,12 @@ func TestHeldObjects_LookAgainWhenAUserIsGone(t *testing.T) {
 	other := existing(&v1alpha1.KMSKey{}, "blog", "data", "k2", "arn:aws:kms:eu-central-1:123456789012:key/k2", going)
 	alive := existing(&v1alpha1.KMSKey{}, "shop", "alive", "k3", "arn:aws:kms:eu-central-1:123456789012:key/k3")
 	gone := database("shop", "orders")
-	if got := newRoom(t, "KMSKey", key, other, alive).heldObjects(t.Context(), gone); len(got) != 2 {
+	if got := newRoom(t, "KMSKey", key, other, alive).triggers().heldObjects(t.Context(), gone); len(got) != 2 {
 		t.Errorf("%v", got)
 	}
 	elsewhere := aRole()
 	elsewhere.Namespace = "blog"
-	if got := newRoom(t, "IAMRole", role, elsewhere).heldObjects(t.Context(), gone); len(got) != 1 || got[0].Namespace != "shop" {
+	if got := newRoom(t, "IAMRole", role, elsewhere).triggers().heldObjects(t.Context(), gone); len(got) != 1 || got[0].Namespace != "shop" {
 		t.Errorf("%v", got)
 	}
 }

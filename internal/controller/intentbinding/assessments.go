@@ -10,11 +10,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -37,16 +35,6 @@ func (r *Reconciler) readAssessments(ctx context.Context, p intent.Policy, live 
 func assessesTLS(p intent.PolicyReport) bool {
 	_, assesses := intent.AssessedTLS(p.Policy)
 	return assesses
-}
-
-// ofAssessment maps a pod of an assessment to the binding of its policy.
-func (r *Reconciler) ofAssessment(ctx context.Context, o client.Object) []reconcile.Request {
-	policy := &v1alpha1.NimbusPolicy{}
-	key := types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetAnnotations()[intent.AnnotationPolicy]}
-	if key.Name == "" || r.kinds.derived.Get(ctx, key, policy) != nil {
-		return nil // a pass looks at the pods, too
-	}
-	return r.ownerOfDerived(ctx, policy)
 }
 
 // assessed passes events of pods of assessments with a status that may hold a result. Deletions change no result.

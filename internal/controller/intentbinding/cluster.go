@@ -45,22 +45,22 @@ func (d *clusterReader) read(ctx context.Context) (intentfacts.Cluster, error) {
 }
 
 // followCluster enqueues all bindings after the facts of the cluster have changed, until ctx ends.
-func (r *Reconciler) followCluster(ctx context.Context) error {
+func (t *triggers) followCluster(ctx context.Context) error {
 	var last *intentfacts.Cluster
-	wait.UntilWithContext(ctx, func(ctx context.Context) { last = r.enqueueAfterChange(ctx, last) }, clusterEvery)
+	wait.UntilWithContext(ctx, func(ctx context.Context) { last = t.enqueueAfterChange(ctx, last) }, clusterEvery)
 	return nil
 }
 
 // enqueueAfterChange enqueues all namespaces and bindings if the facts of the cluster are not the last ones any more, and returns those that
 // are. Policies that do not restrict the network are no part of a namespace that is divided, and some of their claims depend on the facts.
-func (r *Reconciler) enqueueAfterChange(ctx context.Context, last *intentfacts.Cluster) *intentfacts.Cluster {
-	known, err := r.cluster.read(ctx)
+func (t *triggers) enqueueAfterChange(ctx context.Context, last *intentfacts.Cluster) *intentfacts.Cluster {
+	known, err := t.cluster.read(ctx)
 	if err != nil || last != nil && reflect.DeepEqual(known, *last) {
 		return last // a pass over a binding reports the error
 	}
-	requests := r.neighborhoods(metav1.NamespaceAll)
+	requests := t.spaces.neighborhoods(metav1.NamespaceAll)
 	if last != nil { // otherwise the first pass over each binding is yet to come, or has read the same
-		bindings, err := r.bindings(ctx, metav1.NamespaceAll)
+		bindings, err := bindingsOf(ctx, t.client, metav1.NamespaceAll)
 		if err != nil {
 			return last
 		}
@@ -68,6 +68,6 @@ func (r *Reconciler) enqueueAfterChange(ctx context.Context, last *intentfacts.C
 			requests = append(requests, requestOf(b))
 		}
 	}
-	r.enqueueNeighbors(ctx, requests)
+	t.enqueueNeighbors(ctx, requests)
 	return &known
 }

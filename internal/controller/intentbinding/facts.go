@@ -78,18 +78,18 @@ func intentsOf(ctx context.Context, c client.Reader) (intentsByName, error) {
 	return out, nil
 }
 
-// bindings lists those of a namespace and those over the cluster, from the cache.
-func (r *Reconciler) bindings(ctx context.Context, namespace string) ([]client.Object, error) {
+// bindingsOf lists those of a namespace and those over the cluster, from the cache.
+func bindingsOf(ctx context.Context, c client.Reader, namespace string) ([]client.Object, error) {
 	var out []client.Object
 	list := &v1alpha1.SecurityIntentBindingList{}
-	if err := r.Client.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
 	for i := range list.Items {
 		out = append(out, &list.Items[i])
 	}
 	over := &v1alpha1.ClusterSecurityIntentBindingList{}
-	if err := r.Client.List(ctx, over, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.List(ctx, over, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, err
 	}
 	for i := range over.Items {

@@ -148,13 +148,13 @@ func TestReconcile_ClaimsFollowWhetherTheEngineRuns(t *testing.T) {
 	b := newBed(t, web, intentOf("swDeploymentTools", "Block", nil), definition(kubeArmorPolicy))
 	b.passed(web)
 	b.covers(web, "swDeploymentTools", "KubeArmor", "Enforced", "")
-	known := b.enqueueAfterChange(t.Context(), nil)
+	known := b.triggers().enqueueAfterChange(t.Context(), nil)
 	b.enqueued("before anything has changed")
 	agents := usualCluster()[2]
 	after := func(minutes time.Duration) {
 		t.Helper()
 		b.clock.SetTime(start.Add(minutes * time.Minute))
-		known = b.enqueueAfterChange(t.Context(), known)
+		known = b.triggers().enqueueAfterChange(t.Context(), known)
 	}
 	after(1)
 	b.enqueued("without a change")

@@ -143,18 +143,6 @@ func refOf(obj client.Object) apply.Ref {
 // recheckAfter is the pause before another look at a claim that waits for another policy's object.
 const recheckAfter = time.Second
 
-// enqueueNeighbors requeues bindings.
-func (r *Reconciler) enqueueNeighbors(ctx context.Context, requests []reconcile.Request) {
-	for _, req := range requests {
-		about := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: req.Namespace, Name: req.Name}}
-		select {
-		case r.neighborEvents <- event.GenericEvent{Object: about}:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
 // requeue returns when to look again: an event wakes a binding that waits for another object, and the work queue one that failed.
 func (r *Reconciler) requeue(req reconcile.Request, report intent.BindingReport) (reconcile.Result, error) {
 	err := report.Failure()

@@ -45,15 +45,18 @@ func TestEventsWakeTheBindingsThatTheyConcern(t *testing.T) {
 		obj  client.Object
 		want []string
 	}{
-		{"a binding", b.itselfAndNeighborhood, web, []string{"team/", "team/web"}},
-		{"a cluster binding, in every namespace", b.itselfAndNeighborhood, over, []string{"/over", "other/", "team/"}},
-		{"a binding where nothing restricts the network", b.itselfAndNeighborhood, &v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "calm", Name: "x"}}, []string{"calm/x"}},
-		{"an intent of all", b.bindingsNaming, intentOf("dnsManipulation", "Block", nil), []string{"/over", "other/", "other/", "other/elsewhere", "team/", "team/", "team/web"}},
-		{"an intent of nobody", b.bindingsNaming, intentOf("pkgMgrs", "Block", nil), nil},
-		{"a namespace", b.ofNamespace, namespaceOf(team, nil), []string{"/over", "team/", "team/api", "team/web"}},
-		{"a definition", b.everyBinding, namespaceOf("", nil), []string{"/over", "other/elsewhere", "team/api", "team/web"}},
-		{"somebody's NetworkPolicy", b.besideForeign, &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: team}}, []string{"team/"}},
-		{"our NetworkPolicy", b.besideForeign, controlled("NimbusPolicy", "web"), nil},
+		{"a binding", b.triggers().itselfAndNeighborhood, web, []string{"team/", "team/web"}},
+		{"a cluster binding, in every namespace", b.triggers().itselfAndNeighborhood, over, []string{"/over", "other/", "team/"}},
+		{"a binding where nothing restricts the network", b.triggers().itselfAndNeighborhood,
+			&v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "calm", Name: "x"}}, []string{"calm/x"}},
+		{"an intent of all", b.triggers().bindingsNaming, intentOf("dnsManipulation", "Block", nil),
+			[]string{"/over", "other/", "other/", "other/elsewhere", "team/", "team/", "team/web"}},
+		{"an intent of nobody", b.triggers().bindingsNaming, intentOf("pkgMgrs", "Block", nil), nil},
+		{"a namespace", b.triggers().ofNamespace, namespaceOf(team, nil), []string{"/over", "team/", "team/api", "team/web"}},
+		{"a definition", b.triggers().everyBinding, namespaceOf("", nil), []string{"/over", "other/elsewhere", "team/api", "team/web"}},
+		{"somebody's NetworkPolicy", b.triggers().besideForeign,
+			&networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: team}}, []string{"team/"}},
+		{"our NetworkPolicy", b.triggers().besideForeign, controlled("NimbusPolicy", "web"), nil},
 		{"an event of neighborEvents", enqueueItself, web, []string{"team/web"}},
 	} {
 		if got := namesOf(c.find(t.Context(), c.obj)); !slices.Equal(got, c.want) {
@@ -64,8 +67,8 @@ func TestEventsWakeTheBindingsThatTheyConcern(t *testing.T) {
 
 func TestEventsOfDeclarationsAreCounted(t *testing.T) {
 	b := newBed(t)
-	b.itselfAndNeighborhood(t.Context(), bindingTo("web"))
-	b.bindingsNaming(t.Context(), intentOf("pkgMgrs", "Block", nil))
+	b.triggers().itselfAndNeighborhood(t.Context(), bindingTo("web"))
+	b.triggers().bindingsNaming(t.Context(), intentOf("pkgMgrs", "Block", nil))
 	if n := b.declarations.Load(); n != 2 {
 		t.Errorf("%d: a namespace would be divided by outdated lists", n)
 	}
@@ -75,7 +78,8 @@ func TestEventsWhileTheCacheFailsWakeNobody(t *testing.T) {
 	b := newBed(t, bindingTo("web", "dnsmanipulation"))
 	for _, list := range []string{"list SecurityIntentBinding", "list ClusterSecurityIntentBinding"} {
 		b.api.Fail(list, errOutage)
-		if got := append(b.bindingsNaming(t.Context(), intentOf("dnsManipulation", "Block", nil)), b.everyBinding(t.Context(), nil)...); len(got) != 0 {
+		naming := b.triggers().bindingsNaming(t.Context(), intentOf("dnsManipulation", "Block", nil))
+		if got := append(naming, b.triggers().everyBinding(t.Context(), nil)...); len(got) != 0 {
 			t.Errorf("%s: %v", list, got)
 		}
 		b.api.Fail(list, nil)
@@ -113,7 +117,7 @@ func TestDerivedObjectsWakeTheirBinding(t *testing.T) {
 		{"an annotation of another kind", cut("NexusAICapability/team/web"), nil},
 		{"nobody's", cut(""), nil},
 	} {
-		if got := namesOf(b.ownerOfDerived(t.Context(), c.obj)); !slices.Equal(got, c.want) {
+		if got := namesOf(b.triggers().ownerOfDerived(t.Context(), c.obj)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -121,7 +125,7 @@ func TestDerivedObjectsWakeTheirBinding(t *testing.T) {
 	b.get(over2)
 	kyverno := controlled("ClusterNimbusPolicy", "over")
 	kyverno.Namespace = ""
-	if got := namesOf(b.ownerOfDerived(t.Context(), kyverno)); !slices.Equal(got, []string{"/over"}) {
+	if got := namesOf(b.triggers().ownerOfDerived(t.Context(), kyverno)); !slices.Equal(got, []string{"/over"}) {
 		t.Errorf("an object of the cluster: %q", got)
 	}
 }
@@ -172,7 +176,7 @@ func TestEventsOfNetworkPoliciesAreNotedBeforeTheyWake(t *testing.T) {
 	sp := b.spaces.of(team)
 	queue := workqueue.NewTypedRateLimitingQueue[reconcile.Request](workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Second))
 	defer queue.ShutDown()
-	n := noting{handler.EnqueueRequestsFromMapFunc(b.besideForeign), b.spaces.networkPolicyChanged}
+	n := noting{handler.EnqueueRequestsFromMapFunc(b.triggers().besideForeign), b.spaces.networkPolicyChanged}
 	was := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "x", Generation: 1}}
 	edited := was.DeepCopy()
 	edited.Generation = 2
@@ -212,7 +216,7 @@ func TestPodsOfAssessmentsWakeTheirBinding(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "p", Annotations: map[string]string{intent.AnnotationPolicy: policy}}}
 	}
 	for policy, want := range map[string][]string{"web": {"team/web"}, "gone": nil, "": nil} {
-		if got := namesOf(b.ofAssessment(t.Context(), pod(policy))); !slices.Equal(got, want) {
+		if got := namesOf(b.triggers().ofAssessment(t.Context(), pod(policy))); !slices.Equal(got, want) {
 			t.Errorf("a pod of policy %q: %q", policy, got)
 		}
 	}

@@ -15,18 +15,14 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/internal/intent"
-	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
 // spaces holds the shared state of the passes over each namespace.
@@ -54,6 +50,18 @@ func (s *spaces) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Keys(s.all))
+}
+
+// neighborhoods are requests, without a name, that divide a namespace again, or every one when it is empty. Where
+// no policy restricts the network there is nothing to divide.
+func (s *spaces) neighborhoods(namespace string) []reconcile.Request {
+	var out []reconcile.Request
+	for _, ns := range s.names() {
+		if namespace == metav1.NamespaceAll || namespace == ns {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ns}})
+		}
+	}
+	return out
 }
 
 // drop forgets a namespace that is gone.
@@ -111,45 +119,6 @@ type written struct {
 // believed limits how long we trust our own write before the cache shows it.
 const believed = 2 * time.Second
 
-// refresh brings the space up to date with the caches. The lock is held.
-func (r *Reconciler) refresh(ctx context.Context, sp *space, s *clusterFacts) error {
-	if err := r.kinds.watchForeign(ctx); err != nil {
-		return err
-	}
-	declared, err := r.declaredIn(ctx, sp)
-	if err != nil {
-		return err
-	}
-	if err := r.readNetworkPolicies(ctx, sp); err != nil {
-		return err
-	}
-	base := s.base(sp.name)
-	cluster, err := r.cluster.read(ctx)
-	if err != nil {
-		return err
-	}
-	cluster.AddTo(&base, sp.name)
-	base.NamesHeld = intentfacts.HoldNames(r.Engines, base, s.kinds.served)
-	inputs := declared
-	for _, np := range sp.foreign {
-		inputs.addObject(np)
-	}
-	inputs.add(base.NamespaceLabels, base.DNS, base.Credentials, base.Enforcer, base.NamesHeld, base.AutoMode, base.AppArmor, base.SELinux, base.NotRunning, base.OtherPolicies, s.terminating(sp.name))
-	if sp.policies == nil || inputs != sp.inputs {
-		bindings, intents, err := r.lists(ctx, sp.name)
-		if err != nil {
-			return err
-		}
-		// The lists may be newer than the inputs that were identified: the event of a change in between divides again.
-		for _, name := range slices.Sorted(maps.Keys(sp.foreign)) {
-			base.NetworkPolicies = append(base.NetworkPolicies, *sp.foreign[name])
-		}
-		r.divide(sp, s, base, bindings, intents)
-		sp.inputs = inputs
-	}
-	return nil
-}
-
 // changes collects the names of objects that have changed.
 type changes struct {
 	mu    sync.Mutex
@@ -184,95 +153,6 @@ func (s *spaces) networkPolicyChanged(o client.Object) {
 	}
 }
 
-// readNetworkPolicies brings foreign and live up to date with the cache. A namespace may have a thousand, and each of
-// their policies has passes: after the first read only those are looked at that an event has told of, or that we
-// wrote or deleted. The handler of these events is in place before, see watchForeign.
-func (r *Reconciler) readNetworkPolicies(ctx context.Context, sp *space) error {
-	indexer, err := r.networkPolicies(ctx)
-	if err != nil {
-		return err
-	}
-	names := sp.changed.take() // before they are read: what changes now is read again
-	if !sp.read {
-		names, sp.foreign, sp.live, sp.unclear = map[string]bool{}, map[string]*networkingv1.NetworkPolicy{}, map[string]parsed{}, map[string]bool{}
-		all, err := indexer.ByIndex(toolscache.NamespaceIndex, sp.name)
-		if err != nil {
-			return err
-		}
-		for _, o := range all {
-			names[o.(*networkingv1.NetworkPolicy).Name] = true
-		}
-	}
-	again := &changes{names: names}
-	for name := range sp.unclear {
-		again.add(name)
-	}
-	for name := range sp.recent {
-		again.add(name)
-	}
-	for _, name := range sp.gone {
-		again.add(name)
-	}
-	policies := sync.OnceValues(func() (map[string]bool, error) { return intentfacts.PolicyMarks(ctx, r.kinds.derived, sp.name) })
-	for name := range again.names {
-		if err := r.readNetworkPolicy(sp, indexer, name, policies); err != nil {
-			sp.read = false // the names are taken
-			return err
-		}
-	}
-	sp.read = true
-	return r.readRecent(ctx, sp)
-}
-
-// networkPolicies is the cache's own store of all NetworkPolicies: a list would copy every one in each pass. They must
-// not be changed.
-func (r *Reconciler) networkPolicies(ctx context.Context) (toolscache.Indexer, error) {
-	informer, err := r.informers.GetInformer(ctx, &networkingv1.NetworkPolicy{})
-	if err != nil {
-		return nil, err
-	}
-	indexed, ok := informer.(toolscache.SharedIndexInformer)
-	if !ok {
-		return nil, fmt.Errorf("the cache of NetworkPolicies has no index: %T", informer)
-	}
-	return indexed.GetIndexer(), nil
-}
-
-// readNetworkPolicy reads one from the cache: foreign or ours, and the latter unless we have written or deleted it
-// since.
-func (r *Reconciler) readNetworkPolicy(sp *space, cached toolscache.KeyGetter, name string, policies func() (map[string]bool, error)) error {
-	o, there, err := cached.GetByKey(sp.name + "/" + name)
-	if err != nil {
-		return err
-	}
-	np, _ := o.(*networkingv1.NetworkPolicy)
-	was := sp.forget(name, np)
-	if !there {
-		return nil
-	}
-	mine, clear, err := intentfacts.IsOfPolicy(np, policies)
-	if err != nil {
-		return err
-	}
-	if !clear {
-		sp.unclear[name] = true
-	}
-	switch {
-	case !mine:
-		sp.foreign[name] = np
-	case sp.outdated(np):
-	case was.version == np.ResourceVersion && was.uid == np.UID:
-		sp.live[name] = was
-	default:
-		u, err := runtime.DefaultUnstructuredConverter.ToUnstructured(np)
-		if err != nil {
-			return err
-		}
-		sp.live[name] = r.parse(&unstructured.Unstructured{Object: u})
-	}
-	return nil
-}
-
 // forget removes the memory of a NetworkPolicy, and returns it as it was parsed; now is the existing one, or nil. That we deleted an object
 // matters only as long as it exists.
 func (sp *space) forget(name string, now *networkingv1.NetworkPolicy) parsed {
@@ -282,39 +162,6 @@ func (sp *space) forget(name string, now *networkingv1.NetworkPolicy) parsed {
 	delete(sp.unclear, name)
 	maps.DeleteFunc(sp.gone, func(uid types.UID, of string) bool { return of == name && (now == nil || now.UID != uid) })
 	return was
-}
-
-// declaredIn identifies the intents and bindings that a namespace is divided by. They are listed only after an event
-// told of a change: a namespace may have a thousand bindings, and each of them has passes. Lists from a cache have no
-// order.
-func (r *Reconciler) declaredIn(ctx context.Context, sp *space) (inputHash, error) {
-	now := r.declarations.Load() // before the lists: an event that comes meanwhile has them read again
-	if sp.policies != nil && sp.declaredAt == now {
-		return sp.declared, nil
-	}
-	bindings, intents, err := r.lists(ctx, sp.name)
-	if err != nil {
-		return inputHash{}, err
-	}
-	var out inputHash
-	for _, b := range bindings {
-		out.addObject(b)
-	}
-	for _, i := range intents {
-		out.addObject(i)
-	}
-	sp.declared, sp.declaredAt = out, now
-	return out, nil
-}
-
-// lists are the bindings that concern a namespace, and all intents, from the cache.
-func (r *Reconciler) lists(ctx context.Context, namespace string) ([]client.Object, intentsByName, error) {
-	intents, err := intentsOf(ctx, r.Client)
-	if err != nil {
-		return nil, nil, err
-	}
-	bindings, err := r.bindings(ctx, namespace)
-	return bindings, intents, err
 }
 
 // inputHash identifies a set of things, in whatever order they are added.
@@ -344,17 +191,6 @@ func (u *inputHash) addSum(sum uint64) {
 	u.count++
 }
 
-// divide resolves all bindings of the namespace and has the engines divide the pods among them, once for every
-// change.
-func (r *Reconciler) divide(sp *space, s *clusterFacts, f intent.Facts, bindings []client.Object, intents intentsByName) {
-	sp.policies, sp.bindings = map[string]intent.Policy{}, map[string]reconcile.Request{}
-	f = intentfacts.Divide(r.Engines, bindings, intentfacts.Declared{Intents: intents, Namespaces: s.only(sp.name)}, f, func(p intent.Policy, o client.Object) {
-		sp.policies[p.Name], sp.bindings[p.Name] = p, requestOf(o)
-	})
-	maps.DeleteFunc(sp.acted, func(name, _ string) bool { _, there := sp.policies[name]; return !there })
-	sp.facts = f
-}
-
 // outdated reports whether we have deleted or written an object since the cache saw it. A write that the cache
 // has caught up with is forgotten.
 func (sp *space) outdated(np *networkingv1.NetworkPolicy) bool {
@@ -369,45 +205,10 @@ func (sp *space) outdated(np *networkingv1.NetworkPolicy) bool {
 	return false
 }
 
-// readRecent adds our writes that the cache does not show. One that it does not show for long is read again.
-func (r *Reconciler) readRecent(ctx context.Context, sp *space) error {
-	for name, w := range sp.recent {
-		if r.Clock.Since(w.at) > believed {
-			err := r.Live.Get(ctx, types.NamespacedName{Namespace: sp.name, Name: name}, w.object)
-			if apierrors.IsNotFound(err) {
-				delete(sp.recent, name)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			sp.recent[name] = written{w.object, r.Clock.Now()}
-		}
-		sp.live[name] = r.parse(w.object)
-	}
-	return nil
-}
-
 // isBefore reports whether a resource version is older than another.
 func isBefore(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order < 0
-}
-
-// parse reads a live object by the engine that makes its kind.
-func (r *Reconciler) parse(u *unstructured.Unstructured) parsed {
-	p := parsed{uid: u.GetUID(), version: u.GetResourceVersion(), live: intent.Live{Name: u.GetName(), Rule: u.GetLabels()[intent.LabelRule]}}
-	for _, o := range u.GetOwnerReferences() {
-		if o.Controller != nil && *o.Controller {
-			p.live.Policy = o.Name
-		}
-	}
-	for _, e := range r.Engines {
-		if d, ok := e.Engine.(intent.Divider); ok {
-			p.live.Parsed = d.Parse(u)
-		}
-	}
-	return p
 }
 
 // wrote remembers an object as it is since our write.
@@ -430,17 +231,6 @@ func (sp *space) existing() []intent.Live {
 		out = append(out, p.live)
 	}
 	return out
-}
-
-// part identifies the engines' translations of a policy beside its neighbors.
-func (r *Reconciler) part(sp *space, known view, p intent.Policy) string {
-	sum := newPart()
-	for _, e := range r.Engines {
-		if _, ok := e.Engine.(intent.Divider); ok {
-			sum.add(intent.Translate(e.Engine, p, sp.facts, e.Enabled, known.served))
-		}
-	}
-	return sum.String()
 }
 
 // part is a hash over translations.
@@ -472,10 +262,10 @@ func (r *Reconciler) neighborhood(ctx context.Context, namespace string) error {
 	sp := r.spaces.of(namespace)
 	sp.mu.Lock()
 	var wake []reconcile.Request
-	if err = r.refresh(ctx, sp, s); err == nil && sp.surveyed != sp.inputs {
+	if err = r.survey().refresh(ctx, sp, s); err == nil && sp.surveyed != sp.inputs {
 		sp.surveyed = sp.inputs
 		for name, p := range sp.policies {
-			if sp.acted[name] != r.part(sp, s.kinds, p) {
+			if sp.acted[name] != r.survey().part(sp, s.kinds, p) {
 				wake = append(wake, sp.bindings[name])
 			}
 		}
@@ -487,6 +277,6 @@ func (r *Reconciler) neighborhood(ctx context.Context, namespace string) error {
 	if err == nil && len(s.only(namespace)) == 0 {
 		r.spaces.drop(namespace)
 	}
-	r.enqueueNeighbors(ctx, wake)
+	r.triggers().enqueueNeighbors(ctx, wake)
 	return err
 }

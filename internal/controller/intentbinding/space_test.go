@@ -343,7 +343,7 @@ func TestNudges_EndWithTheManager(t *testing.T) {
 	b.neighborEvents = nil // no receiver is left
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b.enqueueNeighbors(ctx, []reconcile.Request{requestOf(bindingTo("web"))}) // must return
+	b.triggers().enqueueNeighbors(ctx, []reconcile.Request{requestOf(bindingTo("web"))}) // must return
 }
 
 func TestStatusPatch_ShowsZerosOfTheFirstStatus(t *testing.T) {

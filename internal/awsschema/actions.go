@@ -194,12 +194,3 @@ func (g Grants) IsOf(arn, account string) bool {
 	matched, err := regexp.MatchString(form.String(), arn)
 	return err == nil && matched
 }
-
-// HiddenProperties returns the names of the properties that AWS does not show, or not all of.
-func (t *Type) HiddenProperties() (out []string) {
-	for _, p := range t.write {
-		out = append(out, p[0])
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}

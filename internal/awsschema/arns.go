@@ -87,10 +87,10 @@ func (t *Type) NamedAt(at ...string) []Template {
 		}
 	}
 	stem, ended := stemOf(name)
-	if len(stem) == 0 || t.IsChoice(at...) {
+	if len(stem) == 0 || t.At(at...).IsChoice() {
 		return nil
 	}
-	own, out := t.services(), []Template(nil)
+	own, out := t.Handlers.services(), []Template(nil)
 	for service, all := range templates() {
 		for _, template := range all {
 			if template.named(stem, ended, slices.Contains(own, service)) {
@@ -117,18 +117,4 @@ func (t Template) named(words []string, ended, own bool) bool {
 
 func hasSuffix(words, end []string) bool {
 	return len(words) >= len(end) && slices.Equal(words[len(words)-len(end):], end)
-}
-
-// services returns the services that the handlers of the type call first: those of the type itself.
-func (t *Type) services() []string {
-	var out []string
-	for _, operation := range []Operation{Create, Update, Delete} {
-		for _, action := range t.Permissions(operation) {
-			service, _, _ := strings.Cut(action, ":")
-			if !slices.Contains(out, service) {
-				out = append(out, service)
-			}
-		}
-	}
-	return out
 }

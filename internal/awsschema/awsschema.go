@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -22,23 +21,30 @@ import (
 type Type struct {
 	// Name is the name of the type, such as AWS::Kinesis::Stream.
 	Name string
+	// Identity is the primary identifier, Handlers the operations on resources, and Tags the place of their tags.
+	Identity Identity
+	Handlers Handlers
+	Tags     Tags
 
-	identifier                                        []path
-	readOnly, createOnly, conditionally, write, ended []path
-	required                                          []string
-	tagging                                           tagging
-	handlers                                          map[string]handler
-	replacement                                       string
-	doc                                               map[string]any
-	transforms                                        []*Transform
+	doc      document
+	marks    *marks
+	required []string
+	// replacement is the order of replacing a resource; empty if the schema does not say it. CloudFormation then tries to create first.
+	replacement string
+	transforms  []*Transform
 
 	once    sync.Once
 	valid   *jsonschema.Schema
 	invalid error
 }
 
-// document is a schema as AWS publishes it.
-type document struct {
+// marks are the lists of properties that AWS treats in another way than the rest.
+type marks struct {
+	readOnly, createOnly, conditionally, write, ended []path
+}
+
+// published has the parts of a schema beside the tree of its properties, as AWS publishes it.
+type published struct {
 	TypeName                        string
 	PrimaryIdentifier               []string
 	ReadOnlyProperties              []string
@@ -50,74 +56,49 @@ type document struct {
 	Required                        []string
 	Taggable                        *bool
 	Tagging                         *tagging
-	Handlers                        map[string]handler
+	Handlers                        Handlers
 	PropertyTransform               map[string]string
 }
 
 type tagging struct {
 	Taggable, TagOnCreate, TagUpdatable *bool
 	TagProperty                         string
-	Permissions                         []string
-}
-
-type handler struct {
-	Permissions      []string
-	TimeoutInMinutes int
 }
 
 // Parse reads a schema.
 func Parse(text []byte) (*Type, error) {
-	var d document
+	var d published
 	t := &Type{}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("the schema of the type cannot be read: %w", err)
 	}
-	if err := json.Unmarshal(text, &t.doc); err != nil {
+	if err := json.Unmarshal(text, &t.doc.root); err != nil {
 		return nil, fmt.Errorf("the schema of the type cannot be read: %w", err)
 	}
-	if d.TypeName == "" || len(t.properties()) == 0 {
+	if d.TypeName == "" || len(t.doc.properties()) == 0 {
 		return nil, fmt.Errorf("the schema of the type names no type or has no properties")
 	}
-	t.Name, t.required, t.handlers, t.replacement = d.TypeName, d.Required, d.Handlers, d.ReplacementStrategy
-	t.identifier, t.readOnly, t.createOnly = pathsOf(d.PrimaryIdentifier), pathsOf(d.ReadOnlyProperties), pathsOf(d.CreateOnlyProperties)
-	t.conditionally, t.write, t.ended = pathsOf(d.ConditionalCreateOnlyProperties), pathsOf(d.WriteOnlyProperties),
-		pathsOf(d.DeprecatedProperties)
-	t.tagging, t.transforms = t.taggingOf(d), t.transformsOf(d.PropertyTransform)
+	t.Name, t.required, t.Handlers, t.replacement = d.TypeName, d.Required, d.Handlers, d.ReplacementStrategy
+	t.marks = &marks{
+		readOnly: pathsOf(d.ReadOnlyProperties), createOnly: pathsOf(d.CreateOnlyProperties),
+		conditionally: pathsOf(d.ConditionalCreateOnlyProperties), write: pathsOf(d.WriteOnlyProperties),
+		ended: pathsOf(d.DeprecatedProperties),
+	}
+	t.Identity = identityOf(pathsOf(d.PrimaryIdentifier), t.doc, t.marks.readOnly)
+	t.Tags = Tags{declared: taggingOf(d), doc: t.doc, marks: t.marks, isUpdated: t.Handlers.Support(Update)}
+	t.transforms = transformsOf(t.doc, d.PropertyTransform)
 	return t, nil
 }
 
 // Properties returns the names of the properties, in order.
-func (t *Type) Properties() []string { return slices.Sorted(maps.Keys(t.properties())) }
-
-func (t *Type) properties() map[string]any {
-	properties, _ := t.doc["properties"].(map[string]any)
-	return properties
-}
-
-// Operation names an operation of a handler.
-type Operation string
-
-// The operations of handlers.
-const (
-	Create Operation = "create"
-	Read   Operation = "read"
-	Update Operation = "update"
-	Delete Operation = "delete"
-	List   Operation = "list"
-)
+func (t *Type) Properties() []string { return slices.Sorted(maps.Keys(t.doc.properties())) }
 
 // Unmanageable says why AWS cannot create, read and delete resources of the type through Cloud Control; empty where it can.
 func (t *Type) Unmanageable() string {
-	var missing []string
-	for _, operation := range []Operation{Create, Read, Delete} {
-		if !t.Supports(operation) {
-			missing = append(missing, string(operation))
-		}
-	}
-	switch {
+	switch missing := t.Handlers.missing(); {
 	case len(missing) > 0:
 		return t.Name + " has no handlers to " + strings.Join(missing, ", ") + " resources, so that Cloud Control API cannot manage them"
-	case len(t.identifier) == 0:
+	case len(t.Identity.parts) == 0:
 		return t.Name + " declares no primary identifier"
 	default:
 		return ""
@@ -130,45 +111,10 @@ var protections = []string{"DeleteProtection", "DeletionProtected", "DeletionPro
 
 // IsProtectable reports whether the type has a property that protects the data of a resource from its deletion.
 func (t *Type) IsProtectable() bool {
-	properties, _ := t.doc["properties"].(map[string]any)
-	for name := range properties {
+	for name := range t.doc.properties() {
 		if slices.ContainsFunc(protections, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
 			return true
 		}
 	}
 	return false
 }
-
-// Supports reports whether the type has a handler for an operation.
-func (t *Type) Supports(operation Operation) bool {
-	_, ok := t.handlers[string(operation)]
-	return ok
-}
-
-// Permissions returns the IAM actions that the handler of an operation uses, in order.
-func (t *Type) Permissions(operation Operation) []string {
-	actions := slices.Clone(t.handlers[string(operation)].Permissions)
-	slices.Sort(actions)
-	return slices.Compact(actions)
-}
-
-// defaultTimeout limits a handler that declares no time.
-const defaultTimeout = 120 * time.Minute
-
-// Timeout returns how long AWS lets the handler of an operation run.
-func (t *Type) Timeout(operation Operation) time.Duration {
-	if minutes := t.handlers[string(operation)].TimeoutInMinutes; minutes > 0 {
-		return time.Duration(minutes) * time.Minute
-	}
-	return defaultTimeout
-}
-
-// The orders of replacing a resource by another.
-const (
-	DeleteThenCreate = "delete_then_create"
-	CreateThenDelete = "create_then_delete"
-)
-
-// ReplacementStrategy returns the order of replacing a resource of the type; empty if the schema does not say it. CloudFormation then tries
-// to create first.
-func (t *Type) ReplacementStrategy() string { return t.replacement }

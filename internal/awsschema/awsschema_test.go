@@ -52,8 +52,8 @@ func TestType_IdentifiesByNameOrByWhatAWSAssigns(t *testing.T) {
 		{"AWS::Logs::MetricFilter", "", true, map[string]any{"FilterName": "errors"}},
 	} {
 		of := parse(t, all, row.name)
-		if got := of.Identify(row.properties); got != row.identifier || of.IsNamed() != row.named {
-			t.Errorf("%s %v: %q, by name %v", row.name, row.properties, got, of.IsNamed())
+		if got := of.Identity.Of(row.properties); got != row.identifier || of.Identity.IsNamed != row.named {
+			t.Errorf("%s %v: %q, by name %v", row.name, row.properties, got, of.Identity.IsNamed)
 		}
 	}
 }
@@ -65,20 +65,20 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 		"Name": {CreateOnly: true}, "Arn": {ReadOnly: true}, "WarmThroughputMiBps": {WriteOnly: true}, "RetentionPeriodHours": {},
 		"DesiredShardLevelMetrics": {Unordered: true}, "NoSuchProperty": {},
 	} {
-		if got := stream.RuleAt(property); got != want {
+		if got := stream.At(property).Rule(); got != want {
 			t.Errorf("%s: %+v, want %+v", property, got, want)
 		}
 	}
-	if !stream.RuleAt("WarmThroughputObject", "CurrentMiBps").ReadOnly {
+	if !stream.At("WarmThroughputObject", "CurrentMiBps").Rule().ReadOnly {
 		t.Error("a member of what is read only can be written")
 	}
 	filter := parse(t, all, "AWS::Logs::MetricFilter")
-	if !filter.RuleAt("MetricTransformations", awsschema.Every, "Dimensions").Unordered ||
-		filter.RuleAt("MetricTransformations", awsschema.Every, "Unit").Unordered {
+	if !filter.At("MetricTransformations", awsschema.Every, "Dimensions").Rule().Unordered ||
+		filter.At("MetricTransformations", awsschema.Every, "Unit").Rule().Unordered {
 		t.Error("the order of a list within a list")
 	}
 	list := parse(t, all, "AWS::EC2::PrefixList")
-	if list.RuleAt("Entries").Unordered {
+	if list.At("Entries").Rule().Unordered {
 		t.Error("a list whose order the schema keeps has none")
 	}
 	bundled, err := awstypes.Bundled()
@@ -86,21 +86,23 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = bundled.Close() }() // it was only read
-	if !parse(t, bundled, "AWS::ApiGateway::RestApi").RuleAt("BinaryMediaTypes").Unordered {
+	if !parse(t, bundled, "AWS::ApiGateway::RestApi").At("BinaryMediaTypes").Rule().Unordered {
 		t.Error("a list whose elements differ, and of which the schema says nothing about the order, has one")
 	}
 	replication := parse(t, bundled, "AWS::SSMIncidents::ReplicationSet") // its definition of the property has no default
-	if !replication.IsDefault(false, "DeletionProtected") || replication.IsDefault(true, "DeletionProtected") {
+	if !replication.At("DeletionProtected").IsDefault(false) || replication.At("DeletionProtected").IsDefault(true) {
 		t.Error("the default beside a reference")
 	}
 	acl := parse(t, bundled, "AWS::WAFv2::WebACL") // {} is a choice in one, and none in the other
-	if !acl.SaysNothing(map[string]any{}, "CustomResponseBodies") || acl.SaysNothing(map[string]any{}, "DefaultAction", "Allow") {
+	if !acl.At("CustomResponseBodies").SaysNothing(map[string]any{}) || acl.At("DefaultAction", "Allow").SaysNothing(map[string]any{}) {
 		t.Error("a map without members")
 	}
-	if !acl.IsMap("CustomResponseBodies") || acl.IsMap("DefaultAction") || acl.IsMap("DefaultAction", "Allow") || acl.IsMap("Nothing") {
+	if !acl.At("CustomResponseBodies").IsMap() || acl.At("DefaultAction").IsMap() || acl.At("DefaultAction", "Allow").IsMap() ||
+		acl.At("Nothing").IsMap() {
 		t.Error("the properties whose names a person chooses")
 	}
-	if !list.Has("Entries", awsschema.Every, "Cidr") || list.Has("Entries", awsschema.Every, "Color") || list.Has("Color") {
+	if !list.At("Entries", awsschema.Every, "Cidr").Exists() || list.At("Entries", awsschema.Every, "Color").Exists() ||
+		list.At("Color").Exists() {
 		t.Error("the properties that the schema knows")
 	}
 	if got := awsschema.Text([]string{"Entries", awsschema.Every, "Cidr"}); got != "Entries[*].Cidr" {
@@ -114,7 +116,7 @@ func TestType_SaysWhichTypesAPropertyNames(t *testing.T) {
 		"StreamEncryption.KeyId": {"AWS::KMS::Key"}, "StreamEncryption": nil, "StreamEncryption.EncryptionType": nil, "Name": nil,
 		"NoSuchProperty[3].Id": nil,
 	} {
-		if got := stream.Related(awsschema.PathOf(text)...); !slices.Equal(got, want) {
+		if got := stream.At(awsschema.PathOf(text)...).Related(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
@@ -127,7 +129,7 @@ func TestType_SaysWhichTypesAPropertyNames(t *testing.T) {
 func TestType_RelationsOfEverySchemaThatAWSPublishes(t *testing.T) {
 	extent.Full(t)
 	all := awstypes.Published(t)
-	related := func(name, text string) []string { return parse(t, all, name).Related(awsschema.PathOf(text)...) }
+	related := func(name, text string) []string { return parse(t, all, name).At(awsschema.PathOf(text)...).Related() }
 	for _, row := range [][3]string{
 		{"AWS::EC2::VPCEndpoint", "SecurityGroupIds[0]", "AWS::EC2::SecurityGroup AWS::EC2::VPC"},
 		{"AWS::RTBFabric::ResponderGateway", "SubnetIds[0]", "AWS::EC2::Subnet"},
@@ -150,18 +152,18 @@ func TestType_ReadsAndWritesTags(t *testing.T) {
 		"AWS::Kinesis::Stream": "Tags", "AWS::SSM::Parameter": "Tags", "AWS::Logs::MetricFilter": "",
 	} {
 		of := parse(t, all, name)
-		if of.TagProperty() != property || of.TagsOnCreate() != (property != "") {
-			t.Errorf("%s has its tags in %q", name, of.TagProperty())
+		if of.Tags.Property() != property || of.Tags.OnCreate() != (property != "") {
+			t.Errorf("%s has its tags in %q", name, of.Tags.Property())
 		}
 		if property == "" {
 			continue
 		}
-		properties := map[string]any{property: of.WriteTags(tags)}
-		if got := of.ReadTags(properties); !maps.Equal(got, tags) {
+		properties := map[string]any{property: of.Tags.Write(tags)}
+		if got := of.Tags.Read(properties); !maps.Equal(got, tags) {
 			t.Errorf("%s: %v as %v", name, got, properties)
 		}
 	}
-	if tags := parse(t, all, "AWS::Kinesis::Stream").ReadTags(map[string]any{}); tags != nil {
+	if tags := parse(t, all, "AWS::Kinesis::Stream").Tags.Read(map[string]any{}); tags != nil {
 		t.Errorf("%v", tags)
 	}
 }
@@ -169,14 +171,15 @@ func TestType_ReadsAndWritesTags(t *testing.T) {
 func TestType_SaysWhatItsHandlersDo(t *testing.T) {
 	all := open(t)
 	stream := parse(t, all, "AWS::Kinesis::Stream")
-	if why := stream.Unmanageable(); why != "" || !stream.Supports(awsschema.List) {
+	handlers := stream.Handlers
+	if why := stream.Unmanageable(); why != "" || !handlers.Support(awsschema.List) {
 		t.Error(why)
 	}
-	if actions := stream.Permissions(awsschema.Delete); !slices.Contains(actions, "kinesis:DeleteStream") || !slices.IsSorted(actions) {
+	if actions := handlers.Permissions(awsschema.Delete); !slices.Contains(actions, "kinesis:DeleteStream") || !slices.IsSorted(actions) {
 		t.Errorf("%v", actions)
 	}
-	if stream.Timeout(awsschema.Update) != 4*time.Hour || stream.Timeout(awsschema.Read) != 2*time.Hour {
-		t.Errorf("%s, %s", stream.Timeout(awsschema.Update), stream.Timeout(awsschema.Read))
+	if handlers.Timeout(awsschema.Update) != 4*time.Hour || handlers.Timeout(awsschema.Read) != 2*time.Hour {
+		t.Errorf("%s, %s", handlers.Timeout(awsschema.Update), handlers.Timeout(awsschema.Read))
 	}
 	if why := parse(t, all, "AWS::AppMesh::Mesh").Unmanageable(); why == "" {
 		t.Error("a type without handlers can be managed")
@@ -202,16 +205,16 @@ func TestType_OfEverySchemaThatAWSPublishes(t *testing.T) {
 			continue
 		}
 		managed++
-		if of.IsNamed() {
+		if of.Identity.IsNamed {
 			named++
 		}
-		property := of.TagProperty()
+		property := of.Tags.Property()
 		if property == "" {
 			continue
 		}
 		tagged++
 		tags := map[string]string{"a": "1"}
-		if got := of.ReadTags(map[string]any{property: of.WriteTags(tags)}); !maps.Equal(got, tags) {
+		if got := of.Tags.Read(map[string]any{property: of.Tags.Write(tags)}); !maps.Equal(got, tags) {
 			t.Errorf("%s: its tags are read as %v", name, got)
 		}
 	}

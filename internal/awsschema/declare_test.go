@@ -39,7 +39,7 @@ func TestDeclarable_LeavesOutWhatNobodyDeclares(t *testing.T) {
 	if got := thing.RequiredHidden(declared); !slices.Equal(got, []string{"Password"}) {
 		t.Errorf("%v", got)
 	}
-	if got := thing.OfExisting(thing.Problems(map[string]any{"Name": "a"}, nil)); len(got) != 1 || got[0].At != "Mode" {
+	if got := OfExisting(thing.Problems(map[string]any{"Name": "a"}, nil)); len(got) != 1 || got[0].At != "Mode" {
 		t.Errorf("%v", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestOfExisting_SparesWhatAFormNeedsAndAWSNeverShows(t *testing.T) {
 		}
 		var left []string
 		all := thing.Problems(properties, nil)
-		for _, p := range thing.OfExisting(all) {
+		for _, p := range OfExisting(all) {
 			left = append(left, p.At)
 		}
 		if got := thing.RequiredHidden(properties); !slices.Equal(got, want.hidden) || !slices.Equal(left, want.left) ||

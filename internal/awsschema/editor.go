@@ -15,21 +15,21 @@ const definitionOfReferences = "nexusReference"
 // root of the document: without tags and the properties that AWS assigns, with references in place of values, and with null for members to
 // be removed.
 func (t *Type) ForEditors() (properties, definitions map[string]any) {
-	definitions, _ = forEditors(t.doc["definitions"], true).(map[string]any)
+	definitions, _ = forEditors(t.doc.root["definitions"], true).(map[string]any)
 	if definitions == nil {
 		definitions = map[string]any{}
 	}
 	definitions[definitionOfReferences] = references
-	definitions["properties"] = forEditors(t.doc["properties"], true) // some references lead to properties
+	definitions["properties"] = forEditors(t.doc.root["properties"], true) // some references lead to properties
 	properties = map[string]any{"type": "object", "additionalProperties": false}
 	for _, word := range []string{"allOf", "anyOf", "oneOf", "required", "description", "dependencies"} {
-		if of, has := t.doc[word]; has {
+		if of, has := t.doc.root[word]; has {
 			properties[word] = forEditors(of, false)
 		}
 	}
 	members := map[string]any{}
-	for name, of := range t.properties() {
-		if !t.RuleAt(name).ReadOnly && name != t.TagProperty() {
+	for name, of := range t.doc.properties() {
+		if !t.At(name).isAssigned() && name != t.Tags.Property() {
 			members[name] = orReference(forEditors(of, false))
 		}
 	}

@@ -22,13 +22,13 @@ func (p Paths) Contain(at []string) bool { return anyContains(p, at) }
 func (t *Type) IgnoreProblem(pointer string) string {
 	at := pointerPath(pointer)
 	switch {
-	case !t.Has(at...):
+	case !t.At(at...).Exists():
 		return "is " + pointer + ", and " + t.Name + " has no property " + Text(at)
-	case t.Identifies(at...):
+	case t.Identity.Contains(at...):
 		return "is " + pointer + ", which identifies the resource and has to be known"
-	case at[0] == t.TagProperty():
+	case at[0] == t.Tags.Property():
 		return "is " + pointer + ", which has the tags: the operator manages those in spec.tags, and leaves all others alone"
-	case t.RuleAt(at...).ReadOnly:
+	case t.At(at...).isAssigned():
 		return "is " + pointer + ", which AWS assigns and the operator never writes"
 	default:
 		return ""

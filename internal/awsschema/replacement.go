@@ -2,27 +2,23 @@
 
 package awsschema
 
-import "strings"
+// The orders of replacing a resource by another.
+const (
+	DeleteThenCreate = "delete_then_create"
+	CreateThenDelete = "create_then_delete"
+)
 
 // HowToReplace returns the steps to get another value of a property that cannot be changed; empty if the schema does not give the order of
 // replacement.
 func (t *Type) HowToReplace() string {
-	switch t.ReplacementStrategy() {
+	switch t.replacement {
 	case DeleteThenCreate:
 		return "declare what exists, or replace the resource. AWS accepts the new one only when the old one is gone: delete this object with deletionPolicy: Delete, wait until it is gone, and create another"
 	case CreateThenDelete:
 		return "declare what exists, or replace the resource. The new one can be created before the old one is deleted: create another object" +
-			t.otherIdentity() +
+			t.Identity.another() +
 			", let what uses this resource use the new one, and delete this object"
 	default:
 		return ""
 	}
-}
-
-// otherIdentity names the properties that must differ so that two resources can exist side by side; empty if AWS assigns the identifier.
-func (t *Type) otherIdentity() string {
-	if !t.IsNamed() {
-		return ""
-	}
-	return " with another " + strings.Join(t.IdentifiedBy(), " or ")
 }

@@ -32,12 +32,12 @@ type alternative struct {
 }
 
 // transformsOf reads the transforms of a schema, by the pointers to their properties.
-func (t *Type) transformsOf(texts map[string]string) []*Transform {
+func transformsOf(doc document, texts map[string]string) []*Transform {
 	var out []*Transform
 	for _, pointer := range slices.Sorted(maps.Keys(texts)) {
 		tr := &Transform{at: pathsOf([]string{pointer})[0]}
 		for _, text := range alternativesIn(texts[pointer]) {
-			tr.alternatives = append(tr.alternatives, t.alternativeOf(tr.at, text))
+			tr.alternatives = append(tr.alternatives, alternativeOf(doc, tr.at, text))
 		}
 		out = append(out, tr)
 	}
@@ -45,7 +45,7 @@ func (t *Type) transformsOf(texts map[string]string) []*Transform {
 }
 
 // alternativeOf reads one alternative.
-func (t *Type) alternativeOf(at path, text string) alternative {
+func alternativeOf(doc document, at path, text string) alternative {
 	a := alternative{text: text}
 	own, parent := at[len(at)-1], at[:len(at)-1]
 	e, err := compile(text)
@@ -55,10 +55,10 @@ func (t *Type) alternativeOf(at path, text string) alternative {
 	}
 	a.expression = e
 	knows := func(parent path) bool {
-		return !slices.ContainsFunc(a.context, func(name string) bool { return !t.Has(append(slices.Clone(parent), name)...) })
+		return !slices.ContainsFunc(a.context, func(name string) bool { return !doc.has(append(slices.Clone(parent), name)...) })
 	}
 	switch {
-	case !t.Has(at...):
+	case !doc.has(at...):
 		a.unused = "is of no property of the schema"
 	case !slices.Contains(a.names, own):
 		a.unused = "does not read the property" // whatever AWS showed would be as declared

@@ -56,7 +56,7 @@ func Joined(field string, problems []Problem) (at, text string) {
 
 // CheckSchema returns why values cannot be checked against the schema; AWS checks them then. The validator is made at the first use.
 func (t *Type) CheckSchema() error {
-	t.once.Do(func() { t.valid, t.invalid = validatorOf(t.doc) })
+	t.once.Do(func() { t.valid, t.invalid = validatorOf(t.doc.root) })
 	return t.invalid
 }
 
@@ -108,24 +108,24 @@ func compilePattern(pattern string) (jsonschema.Regexp, error) {
 // references that are not resolved yet; nil knows all values. Members that are null are absent.
 func (t *Type) Problems(properties map[string]any, isUnknown func(any) bool) []Problem {
 	out := t.namesAt(properties)
-	if at := t.declaredReadOnly(nil, properties); at != "" {
+	if at := t.At().assignedIn(properties); at != "" {
 		out = append(out, Problem{At: at, Text: "is assigned by AWS and cannot be declared"})
 	}
-	if name := t.TagProperty(); name != "" && properties[name] != nil {
+	if name := t.Tags.Property(); name != "" && properties[name] != nil {
 		out = append(out, Problem{At: name, Text: "declares tags, which the operator merges with those of the owner: declare them in spec.tags"})
 	}
 	for _, name := range t.required {
-		if properties[name] == nil && name != t.TagProperty() && !anyContains(t.readOnly, path{name}) {
-			out = append(out, t.missingAt(name))
+		if properties[name] == nil && name != t.Tags.Property() && !t.At(name).isAssigned() {
+			out = append(out, t.marks.missingAt(name))
 		}
 	}
 	return append(out, t.wrongValues(properties, isUnknown)...)
 }
 
 // missingAt returns the problem of a required property that is not there.
-func (t *Type) missingAt(at string) Problem {
+func (m *marks) missingAt(at string) Problem {
 	p := Problem{At: at, Text: isRequired}
-	if t.RuleAt(PathOf(at)...).WriteOnly {
+	if anyContains(m.write, PathOf(at)) {
 		p.unseen = at
 	}
 	return p
@@ -134,7 +134,7 @@ func (t *Type) missingAt(at string) Problem {
 func (t *Type) namesAt(properties map[string]any) []Problem {
 	var out []Problem
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if !t.Has(name) {
+		if !t.doc.has(name) {
 			out = append(out, Problem{At: name, Text: "is no property of " + t.Name + "; it has " + strings.Join(t.Properties(), ", ")})
 		}
 	}
@@ -154,7 +154,7 @@ func (t *Type) wrongValues(properties map[string]any, isUnknown func(any) bool) 
 	case !errors.As(err, &invalid):
 		return []Problem{{Text: "cannot be read: " + err.Error()}}
 	}
-	f := &finder{t: t, known: known, given: withoutNulls(properties), isUnknown: isUnknown}
+	f := &finder{marks: t.marks, known: known, given: withoutNulls(properties), isUnknown: isUnknown}
 	f.find(invalid)
 	slices.SortStableFunc(f.found, func(a, b Problem) int { return strings.Compare(a.At, b.At) })
 	return slices.Compact(f.found)
@@ -258,7 +258,7 @@ func withoutNulls(value any) any { return known(value, nil) }
 
 // finder translates the errors of the validator.
 type finder struct {
-	t            *Type
+	marks        *marks
 	known, given any
 	isUnknown    func(any) bool
 	found        []Problem
@@ -272,7 +272,7 @@ func (f *finder) find(invalid *jsonschema.ValidationError) {
 	case *kind.Required:
 		if len(at) > 0 { // those of the type itself are known
 			for _, name := range what.Missing {
-				f.found = append(f.found, f.t.missingAt(f.locateMember(at, name)))
+				f.found = append(f.found, f.marks.missingAt(f.locateMember(at, name)))
 			}
 		}
 	case *kind.Dependency:
@@ -324,7 +324,7 @@ func (f *finder) unseenIn(invalid *jsonschema.ValidationError) string {
 
 // unseenOf returns the paths of the members of an object if AWS shows none of them.
 func (f *finder) unseenOf(at, names []string) string {
-	return allOf(names, func(name string) string { return f.t.missingAt(f.locateMember(at, name)).unseen })
+	return allOf(names, func(name string) string { return f.marks.missingAt(f.locateMember(at, name)).unseen })
 }
 
 // allOf joins the results of a function for each element; empty if it returns nothing for one.

@@ -169,7 +169,7 @@ func TestIsRequired_OnlyInEveryForm(t *testing.T) {
 		{"AWS::EC2::PrefixList", []string{"Entries", awsschema.Every, "Cidr"}, true},
 		{"AWS::RolesAnywhere::TrustAnchor", []string{"Source", "SourceData", "AcmPcaArn"}, false},
 	} {
-		if got := typeOf(t, row.typeName).IsRequired(row.at...); got != row.want {
+		if got := typeOf(t, row.typeName).At(row.at...).IsRequired(); got != row.want {
 			t.Errorf("%s %v is required: %t", row.typeName, row.at, got)
 		}
 	}
@@ -188,8 +188,8 @@ func TestTagsAreFixed_WhereNoUpdateChangesThem(t *testing.T) {
 		"AWS::Route53RecoveryControl::SafetyRule": {"Tags", false}, "AWS::Logs::MetricFilter": {"", false},
 	} {
 		of := typeOf(t, name)
-		if of.TagProperty() != want.property || of.TagsAreFixed() != want.fixed || want.fixed && !of.TagsOnCreate() {
-			t.Errorf("%s has tags in %q, fixed: %t", name, of.TagProperty(), of.TagsAreFixed())
+		if of.Tags.Property() != want.property || of.Tags.AreFixed() != want.fixed || want.fixed && !of.Tags.OnCreate() {
+			t.Errorf("%s has tags in %q, fixed: %t", name, of.Tags.Property(), of.Tags.AreFixed())
 		}
 	}
 }
@@ -200,7 +200,7 @@ func TestTagProperty_CanNameAnOwner(t *testing.T) {
 		"AWS::RoboMaker::Fleet": "", "AWS::SSMContacts::Contact": "", "AWS::SSO::Application": "", "AWS::ManagedBlockchain::Accessor": "",
 		"AWS::Kinesis::Stream": "Tags", "AWS::EFS::FileSystem": "FileSystemTags",
 	} {
-		if got := typeOf(t, name).TagProperty(); got != want {
+		if got := typeOf(t, name).Tags.Property(); got != want {
 			t.Errorf("%s has tags in %q, want %q", name, got, want)
 		}
 	}

@@ -194,7 +194,7 @@ func TestBudget_TagsOnlyTypesWhoseTagsCanChange(t *testing.T) {
 			t.Fatal(err)
 		}
 		typ, err := awsschema.Parse(text)
-		if err != nil || typ.TagProperty() == "" || typ.TagsAreFixed() {
+		if err != nil || typ.Tags.Property() == "" || typ.Tags.AreFixed() {
 			t.Errorf("%s has no tags that can change: %v", name, err)
 		}
 	}

@@ -143,10 +143,10 @@ type fieldReport struct {
 func (s *schemaVerb) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
 	r := typeReport{APIVersion: inspect.APIVersion, Kind: "ResourceType", TypeName: t.Name, Date: b.Date, Refused: t.Unmanageable(),
 		OwnKind:    engine.TypesOf(nil, s.Kinds()).Kinds[t.Name],
-		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), TagsAreFixed: t.TagsAreFixed(),
+		Identifier: t.Identity.Parts(), AssignsIdentifier: !t.Identity.IsNamed, Tags: t.Tags.Property(), TagsAreFixed: t.Tags.AreFixed(),
 		Permissions: map[string][]string{}}
 	for _, operation := range []awsschema.Operation{awsschema.Create, awsschema.Read, awsschema.Update, awsschema.Delete} {
-		if actions := t.Permissions(operation); len(actions) > 0 {
+		if actions := t.Handlers.Permissions(operation); len(actions) > 0 {
 			r.Permissions[string(operation)] = actions
 		}
 	}

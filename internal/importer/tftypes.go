@@ -89,7 +89,7 @@ func identifierIn(at addressed, schema *awsschema.Type) (identifier, missing str
 		return id, ""
 	}
 	var parts []string
-	for _, property := range schema.IdentifiedBy() {
+	for _, property := range schema.Identity.Parts() {
 		text := at.text(attributeOf(property))
 		if text == "" {
 			return "", property

@@ -48,7 +48,7 @@ func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResourc
 	if why := t.Unmanageable(); why != "" {
 		out = append(out, status.Invalid("spec.typeName", "%s", why))
 	}
-	if t.TagProperty() == "" && len(r.Spec.Tags) > 0 {
+	if t.Tags.Property() == "" && len(r.Spec.Tags) > 0 {
 		out = append(out, status.Invalid("spec.tags", "%s has no tags that Cloud Control API can set", t.Name))
 	}
 	for i, pointer := range r.Spec.Ignore {
@@ -68,10 +68,10 @@ func problemsOfProperties(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSR
 	var out []error
 	problems := t.Problems(properties, standsForValue)
 	if r.Spec.ImportID != "" || r.Spec.ManagementPolicy == v1alpha1.ManageObserve {
-		problems = t.OfExisting(problems)
+		problems = awsschema.OfExisting(problems)
 	}
 	for _, p := range problems {
-		if p.At != "" && !t.Has(p.At) && !strings.ContainsAny(p.At, ".[") {
+		if p.At != "" && !t.At(p.At).Exists() && !strings.ContainsAny(p.At, ".[") {
 			p.Text += " (schemas of " + b.Date + "; nexusctl plan reads those of today)"
 		}
 		out = append(out, status.Invalid(p.Below("spec.properties"), "%s", p.Text))

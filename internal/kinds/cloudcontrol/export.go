@@ -43,7 +43,8 @@ func (r *resource) Export(ctx context.Context, _ kind.Scope, cr *v1alpha1.AWSRes
 	}
 	cr.Spec.Properties, cr.Spec.ImportID = runtime.RawExtension{Raw: text}, f.identifier
 	want := State{TypeName: cr.Spec.TypeName, Identifier: f.identifier, schema: schema}
-	return kind.Seen[State]{Exists: true, Tags: schema.ReadTags(f.properties), State: want.stateOf(f), Omitted: required(schema, declared), Unread: hidden(schema)}, nil
+	return kind.Seen[State]{Exists: true, Tags: schema.Tags.Read(f.properties), State: want.stateOf(f),
+		Omitted: required(schema, declared), Unread: hidden(schema)}, nil
 }
 
 // required names the properties that AWS requires and never shows: an object manages the resource without it, and AWS may refuse updates.

@@ -51,13 +51,13 @@ func (s State) immutable(refusal error, diff kind.Diff) error {
 // isConditional reports whether AWS decides by the values whether a difference can be settled.
 func (s State) isConditional(c kind.Change) bool {
 	at := s.propertyAt(c)
-	return len(at) > 0 && s.schema.RuleAt(at...).Conditionally
+	return len(at) > 0 && s.schema.At(at...).Rule().Conditionally
 }
 
 // propertyAt returns the path of the property that differs; none where it is none.
 func (s State) propertyAt(c kind.Change) []string {
 	if c.At("Tags") {
-		return []string{s.schema.TagProperty()}
+		return []string{s.schema.Tags.Property()}
 	}
 	return documents.Members("Properties", c.Path)
 }

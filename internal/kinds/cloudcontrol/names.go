@@ -27,7 +27,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_./#@+=-]{1,256}$`)
 // object is judged as the object's, by the tags of that resource. The identifier of a resource without tags, such as the policy of a
 // bucket, may be the name of another one.
 func guessARNs(sc kind.Scope, schema *awsschema.Type, at []string, value string) []string {
-	isOwn := schema.TagProperty() != "" && slices.Equal(schema.IdentifiedBy(), []string{awsschema.Text(at)})
+	isOwn := schema.Tags.Property() != "" && slices.Equal(schema.Identity.Parts(), []string{awsschema.Text(at)})
 	if isOwn || !plainName.MatchString(value) {
 		return nil
 	}

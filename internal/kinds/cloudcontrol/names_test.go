@@ -153,10 +153,10 @@ func TestNames_JudgesTheContainersOfEveryType(t *testing.T) {
 	judged := 0
 	for _, name := range all.Names() {
 		schema := schemaOf(name)
-		parts := schema.IdentifiedBy()
+		parts := schema.Identity.Parts()
 		for _, part := range parts[:max(len(parts)-1, 0)] {
 			at := awsschema.PathOf(part)
-			if schema.RuleAt(at...).ReadOnly || schema.IsChoice(at...) {
+			if place := schema.At(at...); place.Rule().ReadOnly || place.IsChoice() {
 				continue
 			}
 			if len(guessARNs(namingScope, schema, at, "x")) > 0 || hasForm(name, part) {

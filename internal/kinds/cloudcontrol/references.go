@@ -88,7 +88,7 @@ func propertyOf(field string) []string {
 // before the object exists. A deletion is not checked, because it counts only created resources, and a plan without the settings of the
 // operator does not know the types of kinds.
 func (l lookups) checkRelation(field string, r documents.Reference, target kind.Target, failed error) error {
-	related := l.schema.Related(propertyOf(field)...)
+	related := l.schema.At(propertyOf(field)...).Related()
 	_, waits := status.AsWaiting(failed)
 	if len(related) == 0 || l.sc.Deleting || failed != nil && !waits {
 		return nil
@@ -129,7 +129,7 @@ func isForeignARN(text, own string) bool {
 
 // SecretOf implements documents.Values. An ARN is judged by its owner, and no one sees one that is in a Secret.
 func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
-	if related := l.schema.Related(propertyOf(field)...); len(related) > 0 {
+	if related := l.schema.At(propertyOf(field)...).Related(); len(related) > 0 {
 		return nil, status.Invalid(field, "names a resource of type %s, whose owner has to be judged, and cannot be in a Secret: declare the value, or refer to the object with $ref", strings.Join(related, " or "))
 	}
 	value, err := l.sc.Secret(k.Name, k.Key)
@@ -225,7 +225,7 @@ func isHidden(value any) bool {
 // checkSecrets refuses keys of Secrets where their values would be shown, and more of them than the status can record.
 func checkSecrets(schema *awsschema.Type, properties map[string]any, all *kind.Document) error {
 	for _, at := range secretsIn(nil, properties) {
-		if schema.Identifies(at...) {
+		if schema.Identity.Contains(at...) {
 			return status.Invalid("spec.properties."+awsschema.Text(at), "identifies the resource, and the status shows what identifies it: declare a value that is no secret")
 		}
 	}

@@ -46,7 +46,7 @@ var operations = map[types.Operation]awsschema.Operation{types.OperationCreate: 
 // progressOf describes the progress of a request, and says when its handler takes longer than the schema of the type allows it.
 func (s State) progressOf(event *types.ProgressEvent) string {
 	text := "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus)
-	allowed := s.schema.Timeout(operations[event.Operation])
+	allowed := s.schema.Handlers.Timeout(operations[event.Operation])
 	if s.Request == nil || s.Request.Since == nil || event.EventTime == nil || event.EventTime.Sub(s.Request.Since.Time) <= allowed {
 		return text
 	}
@@ -75,7 +75,8 @@ func (s State) createdBy(event *types.ProgressEvent) string {
 // isNew reports whether no resource can have had an identifier before AWS assigned it: it consists of nothing that the object declares.
 // One that contains a declared name may be that of another owner's resource.
 func (s State) isNew(id string) bool {
-	return !s.schema.IsNamed() && !slices.ContainsFunc(s.declared, func(text string) bool { return len(text) > 2 && strings.Contains(id, text) })
+	isIn := func(text string) bool { return len(text) > 2 && strings.Contains(id, text) }
+	return !s.schema.Identity.IsNamed && !slices.ContainsFunc(s.declared, isIn)
 }
 
 // failedAsExisting reports whether a create failed because the resource exists.

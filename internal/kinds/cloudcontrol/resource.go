@@ -59,7 +59,7 @@ type State struct {
 }
 
 // hasTags reports whether the resource has tags that show its owner.
-func (s State) hasTags() bool { return s.schema.TagProperty() != "" }
+func (s State) hasTags() bool { return s.schema.Tags.Property() != "" }
 
 // The IAM actions of Cloud Control API have the prefix of CloudFormation.
 const (
@@ -118,8 +118,8 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		return want, err
 	}
 	want.declared = documents.Texts(documents.Shown(declared))
-	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // a deletion uses the recorded identifier, not the one in the spec
-		want.Name = schema.Identify(declared)
+	if schema.Identity.IsNamed && (!sc.Deleting || sc.ID == "") { // a deletion uses the recorded identifier, not the one in the spec
+		want.Name = schema.Identity.Of(declared)
 	}
 	want.Identifier = cmp.Or(sc.ID, want.Name)
 	want.setTags(sc, cr)
@@ -139,14 +139,14 @@ func (s *State) setTags(sc kind.Scope, cr *v1alpha1.AWSResource) {
 		return
 	}
 	s.Tags, s.given = sc.Tags, sc.Tags
-	if s.schema.TagsAreFixed() {
+	if s.schema.Tags.AreFixed() {
 		s.Tags = kind.Only(sc.Tags, kind.SortedKeys(cr.Spec.Tags))
 	}
 }
 
 // comparedTags returns those of the tags of the resource that are compared with the wanted ones.
 func (s State) comparedTags(tags map[string]string) map[string]string {
-	if !s.schema.TagsAreFixed() {
+	if !s.schema.Tags.AreFixed() {
 		return tags
 	}
 	out := maps.Clone(tags)
@@ -161,17 +161,18 @@ func (s State) comparedTags(tags map[string]string) map[string]string {
 // documentOf returns declared properties with the rules of the schema, and without those that are ignored.
 func documentOf(schema *awsschema.Type, uid string, properties map[string]any, ignored awsschema.Paths) *kind.Document {
 	plain, _ := withRoles(properties).(map[string]any)
-	hidden := documents.Hide(uid, plain, func(at []string) bool { return schema.RuleAt(at...).WriteOnly })
+	hidden := documents.Hide(uid, plain, func(at []string) bool { return schema.At(at...).Rule().WriteOnly })
 	secrets := secretsIn(nil, properties)
 	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
-		rule := schema.RuleAt(at...)
+		place := schema.At(at...)
+		rule := place.Rule()
 		mode := modeOf(schema, rule)
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
-		isIgnored, isTags := ignored.Contain(at), len(at) > 0 && at[0] == schema.TagProperty()
+		isIgnored, isTags := ignored.Contain(at), len(at) > 0 && at[0] == schema.Tags.Property()
 		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored || isTags, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
-			Omitted: func(want any) bool { return !rule.WriteOnly && schema.SaysNothing(want, at...) }}
+			Omitted: func(want any) bool { return !rule.WriteOnly && place.SaysNothing(want) }}
 	}}
 }
 
@@ -179,7 +180,7 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 // no update; a difference in a shown property of such a type is refused with another message.
 func modeOf(schema *awsschema.Type, rule awsschema.Rule) kind.Mode {
 	switch {
-	case rule.CreateOnly, rule.WriteOnly && !schema.Supports(awsschema.Update):
+	case rule.CreateOnly, rule.WriteOnly && !schema.Handlers.Support(awsschema.Update):
 		return kind.Immutable
 	case rule.Conditionally:
 		return kind.Conditional
@@ -206,7 +207,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	}
 	problems := want.schema.Problems(properties, isHidden)
 	if cr.Spec.ImportID != "" || sc.Observing {
-		problems = want.schema.OfExisting(problems)
+		problems = awsschema.OfExisting(problems)
 	}
 	if at, text := awsschema.Joined("spec.properties", problems); text != "" {
 		return status.Invalid(at, "%s", text)
@@ -250,8 +251,8 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	if err != nil || found == nil {
 		return kind.Seen[State]{Failed: want.failureOf(event), Notes: want.notes}, err
 	}
-	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), TagsFixed: want.schema.TagsAreFixed(), Duplicates: duplicates, Failed: want.failureOf(event),
-		State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.Tags.Read(found.properties), TagsFixed: want.schema.Tags.AreFixed(),
+		Duplicates: duplicates, Failed: want.failureOf(event), State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
 	if !want.isProven(event) && !want.hasTags() && failedAsExisting(event) {
 		return r.untaggedConflict(want, look)
 	}
@@ -264,7 +265,7 @@ func (s State) prove(seen *kind.Seen[State], event *types.ProgressEvent) {
 	switch {
 	case seen.TagsFixed:
 		seen.Proven = s.isProven(event)
-	case !s.schema.TagsOnCreate():
+	case !s.schema.Tags.OnCreate():
 		seen.Proven, seen.AskByCreate = s.isProven(event), !s.Search.Imported
 	}
 }
@@ -294,7 +295,7 @@ func (r *resource) find(ctx context.Context, want State) (*found, []string, erro
 	switch {
 	case want.Identifier == "" && !want.hasTags():
 		return nil, nil, nil
-	case want.Identifier != "" && want.schema.IsNamed(), !want.hasTags():
+	case want.Identifier != "" && want.schema.Identity.IsNamed, !want.hasTags():
 		f, err := r.get(ctx, want.TypeName, want.Identifier)
 		return f, nil, err
 	}
@@ -305,7 +306,7 @@ func (r *resource) find(ctx context.Context, want State) (*found, []string, erro
 		},
 		Unfiltered: true,
 		ID:         func(f found) string { return f.identifier },
-		Tags:       func(f found) map[string]string { return want.schema.ReadTags(f.properties) },
+		Tags:       func(f found) map[string]string { return want.schema.Tags.Read(f.properties) },
 	}
 	return byTags.Find(ctx, want.Search)
 }
@@ -348,8 +349,8 @@ func (r *resource) search(ctx context.Context, typeName string, tags map[string]
 
 // stateOf returns the state that AWS shows.
 func (s State) stateOf(f *found) State {
-	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), Tags: s.comparedTags(s.schema.ReadTags(f.properties)), schema: s.schema,
-		Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
+	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), schema: s.schema,
+		Tags: s.comparedTags(s.schema.Tags.Read(f.properties)), Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
 }
 
 // Publish implements kind.Kind. While a request is under way, the status stays as it is.
@@ -364,7 +365,7 @@ func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
 
 // Refuse implements kind.Refuser.
 func (*resource) Refuse(want State, seen kind.Seen[State], diff kind.Diff) error {
-	if want.schema.Supports(awsschema.Update) {
+	if want.schema.Handlers.Support(awsschema.Update) {
 		return cmp.Or(want.refuseTags(diff), refuseRemoval(want.schema, diff), want.unchangeable(seen.Failed, diff))
 	}
 	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName + "; " + want.remedy()}
@@ -373,7 +374,7 @@ func (*resource) Refuse(want State, seen kind.Seen[State], diff kind.Diff) error
 // refuseTags refuses to change tags that only a create gives.
 func (s State) refuseTags(diff kind.Diff) error {
 	i := slices.IndexFunc(diff, func(c kind.Change) bool { return c.At("Tags") })
-	if i < 0 || !s.schema.TagsAreFixed() {
+	if i < 0 || !s.schema.Tags.AreFixed() {
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.tags", Message: fmt.Sprintf("%s cannot be changed: want %s, have %s, and AWS gives a %s its tags only when it creates it; %s",
@@ -383,7 +384,7 @@ func (s State) refuseTags(diff kind.Diff) error {
 // refuseRemoval refuses to remove a property without which AWS would refuse the resource.
 func refuseRemoval(schema *awsschema.Type, diff kind.Diff) error {
 	for _, c := range diff {
-		if at := documents.Members("Properties", c.Path); c.Gone && len(at) > 0 && schema.IsRequired(at...) {
+		if at := documents.Members("Properties", c.Path); c.Gone && len(at) > 0 && schema.At(at...).IsRequired() {
 			return status.Invalid("spec.properties."+awsschema.Text(at), "is required by %s and cannot be removed: declare it, or remove what contains it", schema.Name)
 		}
 	}
@@ -405,8 +406,8 @@ func (r *resource) Converge(want State, seen kind.Seen[State], diff kind.Diff) [
 // create sends the token of the attempt: AWS answers a repeated request with the one that it got before.
 func (r *resource) create(ctx context.Context, want State, token string) (kind.Accepted, error) {
 	properties := documents.Plain(want.Properties.Value)
-	if want.schema.TagsOnCreate() {
-		properties[want.schema.TagProperty()] = want.schema.WriteTags(want.given)
+	if want.schema.Tags.OnCreate() {
+		properties[want.schema.Tags.Property()] = want.schema.Tags.Write(want.given)
 	}
 	text, err := json.Marshal(properties)
 	if err != nil {
@@ -425,7 +426,7 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 	if diff.Under("Tags") {
 		set, remove := diff.Keys("Tags")
 		all := kind.MergeTags(seen.Tags, kind.Only(want.Tags, set), remove)
-		patch = append(patch, documents.Set(want.schema.TagProperty(), want.schema.WriteTags(kind.Only(all, tagKeys(all)))))
+		patch = append(patch, documents.Set(want.schema.Tags.Property(), want.schema.Tags.Write(kind.Only(all, tagKeys(all)))))
 	}
 	patch = append(patch, want.withoutUnacceptable(seen.State.Properties, patch)...)
 	text, err := json.Marshal(patch)
@@ -462,7 +463,7 @@ func (s State) withoutUnacceptable(shown *kind.Document, patch []documents.Opera
 	var out []documents.Operation
 	for _, at := range s.schema.EmptyRefused(shown.Value) {
 		of := elements(shown.Value, at)
-		if rule := s.schema.RuleAt(of...); rule.ReadOnly || rule.CreateOnly || s.Properties.RuleAt(of).Ignored {
+		if rule := s.schema.At(of...).Rule(); rule.ReadOnly || rule.CreateOnly || s.Properties.RuleAt(of).Ignored {
 			continue // AWS refuses their removal, or the object leaves them alone
 		}
 		o := documents.Unset(at)

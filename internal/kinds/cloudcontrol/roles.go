@@ -161,13 +161,13 @@ func optionOf(option map[string]any) (names, isProfile bool) {
 // namesRole reports whether a property is named after a role and may have any value.
 func namesRole(schema *awsschema.Type, at []string) bool {
 	last := awsschema.LastName(at)
-	return roleName.MatchString(last) && !slices.Contains(otherRoles, last) && !schema.IsChoice(at...)
+	return roleName.MatchString(last) && !slices.Contains(otherRoles, last) && !schema.At(at...).IsChoice()
 }
 
 // namesProfile reports whether a property is named after an instance profile of IAM: DMS has others. One that identifies the resource names
 // no other.
 func namesProfile(schema *awsschema.Type, at []string) bool {
-	if strings.HasPrefix(schema.Name, "AWS::DMS::") || schema.Identifies(at...) {
+	if strings.HasPrefix(schema.Name, "AWS::DMS::") || schema.Identity.Contains(at...) {
 		return false
 	}
 	last := awsschema.LastName(at)

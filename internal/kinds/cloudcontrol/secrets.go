@@ -37,7 +37,7 @@ func isAssignedSecret(typeName string, at []string) bool {
 func (s State) assigned(properties map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range properties {
-		if !s.schema.RuleAt(name).ReadOnly {
+		if !s.schema.At(name).Rule().ReadOnly {
 			continue
 		}
 		if public, ok := withoutAssignedSecrets(s.schema.Name, []string{name}, value); ok {

@@ -62,12 +62,12 @@ func TestAssigned_SecretsOfEveryTypeAreDecided(t *testing.T) {
 		for _, property := range schema.Properties() {
 			key := name + " " + property
 			_, known := assignedSecrets[key]
-			if !schema.RuleAt(property).ReadOnly || !known && !looksSecret.MatchString(property) {
+			if !schema.At(property).Rule().ReadOnly || !known && !looksSecret.MatchString(property) {
 				continue
 			}
 			decided[key] = known
 			hidden := isAssignedSecret(name, []string{property})
-			if hidden && schema.Identifies(property) {
+			if hidden && schema.Identity.Contains(property) {
 				t.Errorf("%s is secret and part of the identifier, which the status shows", key)
 			}
 			lines = append(lines, map[bool]string{true: "hidden    ", false: "published "}[hidden]+key)

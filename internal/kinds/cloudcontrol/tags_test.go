@@ -43,7 +43,7 @@ func (b *bench) tags() map[string]string {
 	b.t.Helper()
 	name := b.resource().Spec.TypeName
 	_, schemaOf := bundledTypes(b.t)
-	return schemaOf(name).ReadTags(b.double.Properties(name, b.double.Identifiers(name)[0]))
+	return schemaOf(name).Tags.Read(b.double.Properties(name, b.double.Identifiers(name)[0]))
 }
 
 // tagged declares a name and tags.
@@ -161,7 +161,7 @@ func TestFixedTags_OfAnotherOwnerAreAConflict(t *testing.T) {
 		theirs[wellknown.TagOwner], theirs[wellknown.TagOwnerUID] = "AWSResource/team-b/theirs", "theirs"
 		declared := map[string]any{}
 		kindtest.Must(t, json.Unmarshal([]byte(properties("a")), &declared))
-		declared[schemaOf(name).TagProperty()] = schemaOf(name).WriteTags(theirs)
+		declared[schemaOf(name).Tags.Property()] = schemaOf(name).Tags.Write(theirs)
 		text, err := json.Marshal(declared)
 		kindtest.Must(t, err)
 		existing(t, b.Rig, name, string(text))

@@ -64,11 +64,11 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 	}
 	of, err := sample.New(text)
 	kindtest.Must(t, err)
-	properties, err := of.Properties(1, schema.TagProperty())
+	properties, err := of.Properties(1, schema.Tags.Property())
 	if err != nil {
 		return nil, "no properties"
 	}
-	delete(properties, schema.TagProperty())
+	delete(properties, schema.Tags.Property())
 	return &anyLife{schema: schema, sample: of, properties: properties}, ""
 }
 
@@ -76,16 +76,16 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 // assigns, and the form of the tags and the operations that set them.
 func shapeOf(schema *awsschema.Type) string {
 	declared, assigned := 0, 0
-	for _, part := range schema.IdentifiedBy() {
-		if schema.RuleAt(awsschema.PathOf(part)...).ReadOnly {
+	for _, part := range schema.Identity.Parts() {
+		if schema.At(awsschema.PathOf(part)...).Rule().ReadOnly {
 			assigned++
 		} else {
 			declared++
 		}
 	}
 	tags := "no tags"
-	if schema.TagProperty() != "" {
-		tags = fmt.Sprintf("tags in a %T, on create %v, fixed %v", schema.WriteTags(nil), schema.TagsOnCreate(), schema.TagsAreFixed())
+	if schema.Tags.Property() != "" {
+		tags = fmt.Sprintf("tags in a %T, on create %v, fixed %v", schema.Tags.Write(nil), schema.Tags.OnCreate(), schema.Tags.AreFixed())
 	}
 	return fmt.Sprintf("%d declared, %d assigned, %s", min(declared, 2), min(assigned, 2), tags)
 }
@@ -258,11 +258,11 @@ func (l *anyLife) begin(t *testing.T, types *awstypes.Types) {
 // editable returns the properties that may be changed, and fixed those that may not.
 func (l *anyLife) editable() (names, fixed []string) {
 	for _, name := range slices.Sorted(maps.Keys(l.properties)) {
-		rule := l.schema.RuleAt(name)
+		rule := l.schema.At(name).Rule()
 		switch {
-		case rule.CreateOnly || l.schema.Identifies(name):
+		case rule.CreateOnly || l.schema.Identity.Contains(name):
 			fixed = append(fixed, name)
-		case !rule.Conditionally && !rule.WriteOnly && !l.hasFixedMember(name) && l.schema.Supports(awsschema.Update):
+		case !rule.Conditionally && !rule.WriteOnly && !l.hasFixedMember(name) && l.schema.Handlers.Support(awsschema.Update):
 			names = append(names, name)
 		}
 	}
@@ -326,7 +326,7 @@ func (l *anyLife) changes(name string) {
 	l.drifts(edited, name, before)
 	dropped := maps.Clone(edited)
 	delete(dropped, name)
-	if l.schema.IsRequired(name) || !l.sample.IsValid(dropped) {
+	if l.schema.At(name).IsRequired() || !l.sample.IsValid(dropped) {
 		l.declare(l.properties)
 		kindtest.Settled(l.t, l.Subject)
 		return
@@ -363,7 +363,7 @@ func (l *anyLife) drifts(declared map[string]any, name string, to any) {
 func (l *anyLife) sameSet(name string, a, b any) bool {
 	x, isList := a.([]any)
 	y, _ := b.([]any)
-	if !isList || len(x) != len(y) || !l.schema.RuleAt(name).Unordered {
+	if !isList || len(x) != len(y) || !l.schema.At(name).Rule().Unordered {
 		return false
 	}
 	texts := func(list []any) []string {

@@ -47,13 +47,13 @@ func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.H
 
 // showsAs reports whether AWS has a value of a property, or shows none because it is empty or the default.
 func (l *anyLife) showsAs(name string, got, value any) bool {
-	if got == nil && (value == "" || l.schema.IsDefault(value, name)) || includes(got, value) {
+	if got == nil && (value == "" || l.schema.At(name).IsDefault(value)) || includes(got, value) {
 		return true
 	}
 	members, isObject := value.(map[string]any)
 	have, _ := got.(map[string]any)
 	for member, of := range members {
-		if !includes(have[member], of) && !(have[member] == nil && l.schema.IsDefault(of, name, member)) {
+		if !includes(have[member], of) && !(have[member] == nil && l.schema.At(name, member).IsDefault(of)) {
 			return false
 		}
 	}
@@ -104,19 +104,21 @@ func (l *anyLife) required(t *testing.T) map[string]any {
 	out, err := l.sample.Required(1)
 	kindtest.Must(t, err)
 	for _, name := range l.schema.Properties() {
-		if l.names(name) && out[name] == nil && !l.schema.RuleAt(name).ReadOnly {
+		if l.names(name) && out[name] == nil && !l.schema.At(name).Rule().ReadOnly {
 			if value, ok := l.sample.Another(out, name, 1); ok {
 				out[name] = value
 			}
 		}
 	}
-	delete(out, l.schema.TagProperty())
+	delete(out, l.schema.Tags.Property())
 	return out
 }
 
 // names reports whether a property is a part of the identifier, or has one in it.
 func (l *anyLife) names(property string) bool {
-	return slices.ContainsFunc(l.schema.IdentifiedBy(), func(at string) bool { return at == property || strings.HasPrefix(at, property+".") })
+	return slices.ContainsFunc(l.schema.Identity.Parts(), func(at string) bool {
+		return at == property || strings.HasPrefix(at, property+".")
+	})
 }
 
 // The handlers of a gateway store empty lists of clients and scopes, which their schema refuses at the next update:

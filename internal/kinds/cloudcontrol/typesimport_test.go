@@ -70,7 +70,7 @@ func (l *anyLife) whyNotAdopted(t *testing.T) string {
 	s := l.imported(t, true)
 	p, err := s.Decide(t.Context())
 	p.Diff = slices.DeleteFunc(p.Diff, kind.Change.MarksOwner)
-	if isTagged := l.schema.TagProperty() != "" && !l.schema.TagsAreFixed(); err != nil || len(p.Diff) > 0 || p.Writes() != isTagged {
+	if isTagged := l.schema.Tags.Property() != "" && !l.schema.Tags.AreFixed(); err != nil || len(p.Diff) > 0 || p.Writes() != isTagged {
 		return fmt.Sprintf("the plan of an adoption: %v, %s %+v, writes %t", err, p.Cause, p.Diff, p.Writes())
 	}
 	if _, err := s.Settle(t.Context(), nil); err != nil || s.Object.CommonStatus().Ownership != v1alpha1.OwnershipOwned {

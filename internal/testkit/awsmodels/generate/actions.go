@@ -135,7 +135,7 @@ func prefixes(types []*awsschema.Type, services map[string]definition) map[strin
 		if count[of] == nil {
 			count[of] = map[string]int{}
 		}
-		for _, action := range append(t.Permissions(awsschema.Create), t.Permissions(awsschema.Delete)...) {
+		for _, action := range append(t.Handlers.Permissions(awsschema.Create), t.Handlers.Permissions(awsschema.Delete)...) {
 			service, name, _ := strings.Cut(action, ":")
 			if _, known := services[service].Privileges[name]; known && !slices.Contains([]string{"iam", "kms", "sts"}, service) {
 				count[of][service]++
@@ -166,7 +166,7 @@ func (d definition) templateOf(t *awsschema.Type) string {
 		}
 	}
 	var found []string
-	for _, action := range t.Permissions(awsschema.Delete) {
+	for _, action := range t.Handlers.Permissions(awsschema.Delete) {
 		_, name, _ := strings.Cut(action, ":")
 		if !strings.HasPrefix(name, "Delete") && !strings.HasPrefix(name, "Terminate") {
 			continue

@@ -5,12 +5,18 @@ package cloudcontrol
 import (
 	"fmt"
 	"strings"
+	"time"
 )
+
+// account gives resources the values that AWS assigns, and that it shows in another form.
+type account struct {
+	id  string
+	now func() time.Time
+}
 
 // assign gives new properties the values that AWS assigns: a value for each top-level property that is read only, or that is a part of the
 // identifier and was not declared. Objects and lists among them are left out.
-func (d *Double) assign(m *model, region string, properties map[string]any) {
-	d.serial++
+func (a account) assign(m *model, region string, serial int, properties map[string]any) {
 	if budget, is := properties["Budget"].(map[string]any); is && m.TypeName == typeBudget {
 		properties["Id"] = budget["BudgetName"]
 	}
@@ -19,14 +25,14 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 		if _, set := properties[keys[0]]; set || len(keys) != 1 || strings.Contains(strings.ToLower(keys[0]), "arn") {
 			continue
 		}
-		if value := d.value(m, keys[0]); value != nil {
+		if value := a.value(m, keys[0], serial); value != nil {
 			properties[keys[0]] = value
 		}
 	}
 	for _, pointer := range append(append([]string{}, m.ReadOnly...), m.PrimaryIdentifier...) { // an ARN contains the identifier
 		keys := path(pointer)
 		if _, set := properties[keys[0]]; !set && len(keys) == 1 && m.property(keys[0])["type"] == "string" {
-			properties[keys[0]] = fitting(m.property(keys[0]), d.arn(m, region, properties), d.serial)
+			properties[keys[0]] = fitting(m.property(keys[0]), a.arn(m, region, serial, properties), serial)
 		}
 	}
 }
@@ -45,26 +51,26 @@ var namedByARN = map[string]evaluation{
 }
 
 // arn returns the ARN of a resource.
-func (d *Double) arn(m *model, region string, properties map[string]any) string {
+func (a account) arn(m *model, region string, serial int, properties map[string]any) string {
 	of, known := evaluations[m.TypeName]
 	if !known {
 		of, known = namedByARN[m.TypeName]
 	}
 	if known {
-		if arn := of.arn(region, d.account, properties); !strings.Contains(arn, "*") {
+		if arn := of.arn(region, a.id, properties); !strings.Contains(arn, "*") {
 			return arn
 		}
 	}
 	service, kind, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(m.TypeName, "AWS::")), "::")
 	name := m.identifier(properties)
 	if name == "" {
-		name = fmt.Sprintf("%016x", d.serial)
+		name = fmt.Sprintf("%016x", serial)
 	}
-	return fmt.Sprintf("arn:aws:%s:%s:%s:%s/%s", service, region, d.account, kind, name)
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s/%s", service, region, a.id, kind, name)
 }
 
 // value returns the value that AWS assigns to a property; nil for an object or a list.
-func (d *Double) value(m *model, name string) any {
+func (a account) value(m *model, name string, serial int) any {
 	schema := m.property(name)
 	if options, ok := schema["enum"].([]any); ok && len(options) > 0 {
 		return options[0]
@@ -76,9 +82,9 @@ func (d *Double) value(m *model, name string) any {
 		return false
 	case "string":
 		if schema["format"] == "date-time" {
-			return d.now().UTC().Format("2006-01-02T15:04:05Z")
+			return a.now().UTC().Format("2006-01-02T15:04:05Z")
 		}
-		return fitting(schema, fmt.Sprintf("%s-%016x", strings.ToLower(name), d.serial), d.serial)
+		return fitting(schema, fmt.Sprintf("%s-%016x", strings.ToLower(name), serial), serial)
 	default:
 		return nil
 	}

@@ -34,22 +34,15 @@ type Schemas interface {
 
 // Double is Cloud Control API in memory. It is an http.Handler and safe for concurrent use.
 type Double struct {
-	account string
+	account account
 	schemas Schemas
-	now     func() time.Time
 
 	mu        sync.Mutex
-	duration  time.Duration
-	habit     Habit
-	serial    int
 	models    map[string]*model
 	resources map[string]*resource
-	requests  map[string]*request // by request token
-	clients   map[string]*request // by region and client token
-	failures  map[string]Failure  // by operation
-	returning map[string]map[string]any
-	fixed     []fixed
-	refuses   func(accessKey string, need Need) string
+	requests  *requests
+	habits    habits
+	rights    rights
 	// allowsOrphans lets resources be created within others that do not exist.
 	allowsOrphans bool
 }
@@ -78,33 +71,33 @@ type Failure struct {
 }
 
 // New returns an empty account.
-func New(account string, schemas Schemas, now func() time.Time) *Double {
-	return &Double{account: account, schemas: schemas, now: now, models: map[string]*model{}, resources: map[string]*resource{},
-		requests: map[string]*request{}, clients: map[string]*request{}, failures: map[string]Failure{}, returning: map[string]map[string]any{}}
+func New(id string, schemas Schemas, now func() time.Time) *Double {
+	return &Double{account: account{id, now}, schemas: schemas, models: map[string]*model{}, resources: map[string]*resource{},
+		requests: newRequests(now), habits: habits{returning: map[string]map[string]any{}}, rights: rights{account: id}}
 }
 
 // Live returns an empty account with the clock of the machine.
-func Live(account string, schemas Schemas) *Double { return New(account, schemas, time.Now) }
+func Live(id string, schemas Schemas) *Double { return New(id, schemas, time.Now) }
 
 // SetDuration sets how long the requests take that are sent from now on. Zero lets them succeed at once.
 func (d *Double) SetDuration(duration time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.duration = duration
+	d.requests.duration = duration
 }
 
 // Fail lets the next request of an operation (CREATE, UPDATE, DELETE) fail.
 func (d *Double) Fail(operation string, f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.failures[operation] = f
+	d.requests.failures[operation] = f
 }
 
 // Reset gives properties of a type the values that they get when an update removes them, as handlers of AWS do.
 func (d *Double) Reset(typeName string, values map[string]any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.returning[typeName] = values
+	d.habits.returning[typeName] = values
 }
 
 // Properties returns the properties of a resource, with those that AWS never shows; nil where it does not exist. A test may look at
@@ -112,7 +105,7 @@ func (d *Double) Reset(typeName string, values map[string]any) {
 func (d *Double) Properties(typeName, identifier string) map[string]any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.settle()
+	d.requests.settle()
 	for _, r := range d.resources {
 		if r.typeName == typeName && r.identifier == identifier {
 			return clone(r.properties)
@@ -144,7 +137,7 @@ func (d *Double) Set(typeName, identifier, property string, value any) error {
 func (d *Double) Identifiers(typeName string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.settle()
+	d.requests.settle()
 	var out []string
 	for _, r := range d.resources {
 		if r.typeName == typeName {
@@ -196,7 +189,7 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.settle()
+	d.requests.settle()
 	operation, isControl := strings.CutPrefix(r.Header.Get("X-Amz-Target"), target)
 	if !isControl {
 		d.serveQuery(w, string(body))
@@ -220,15 +213,15 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (d *Double) answer(operation string, in input) (any, *refusal) {
 	switch operation {
 	case "GetResourceRequestStatus":
-		return d.status(in)
+		return d.requests.status(in)
 	case "CancelResourceRequest":
-		return d.cancel(in)
+		return d.requests.cancel(in)
 	}
 	m, refused := d.model(in.TypeName)
 	if refused != nil {
 		return nil, refused
 	}
-	in.Identifier = d.named(m, in.region, in.Identifier)
+	in.Identifier = d.account.named(m, in.region, in.Identifier)
 	handlers := map[string]string{"CreateResource": "create", "GetResource": "read", "UpdateResource": "update", "DeleteResource": "delete",
 		"ListResources": "list"}
 	name, known := handlers[operation]
@@ -265,8 +258,8 @@ func (d *Double) model(typeName string) (*model, *refusal) {
 
 // create answers CreateResource. A name that is taken shows when the request ends.
 func (d *Double) create(m *model, in input) (any, *refusal) {
-	if r, refused := d.repeated(in.client(), in.body); r != nil || refused != nil {
-		return d.progress(r), refused
+	if r, refused := d.requests.repeated(in.client(), in.body); r != nil || refused != nil {
+		return d.requests.progress(r), refused
 	}
 	wanted := map[string]any{}
 	if err := json.Unmarshal([]byte(in.DesiredState), &wanted); err != nil {
@@ -278,25 +271,25 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 	if reason := m.validate(wanted); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
 	}
-	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(d.asShown(m, in.region, wanted)),
-		denied: d.refused(m, in.errand(m, "create", nil, wanted))}
+	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body,
+		identifier: m.identifier(d.account.asShown(m, in.region, wanted)), denied: d.rights.refused(m, in.errand(m, "create", nil, wanted))}
 	if r.identifier != "" {
-		if d.busyWith(in.key(r.identifier)) != nil {
+		if d.requests.busyWith(in.key(r.identifier)) != nil {
 			return nil, concurrent(in.TypeName, r.identifier)
 		}
 		r.key = in.key(r.identifier)
 	}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(r *request) { d.finishCreate(m, in, r, wanted) })}, nil
+	return map[string]any{"ProgressEvent": d.requests.begin(r, in.client(), func(r *request) { d.finishCreate(m, in, r, wanted) })}, nil
 }
 
 func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]any) {
-	properties := d.asShown(m, in.region, wanted)
+	properties := d.account.asShown(m, in.region, wanted)
 	if lacks := d.missingParent(m.TypeName, in.region, properties); lacks != "" {
 		r.fail("NotFound", lacks)
 		return
 	}
 	m.fillDefaults(properties)
-	d.assign(m, in.region, properties)
+	d.account.assign(m, in.region, d.requests.next(), properties)
 	identifier := m.identifier(properties)
 	key := in.key(identifier)
 	if d.resources[key] != nil {
@@ -304,13 +297,13 @@ func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]
 		return
 	}
 	r.key, r.identifier = key, identifier
-	d.resources[key] = &resource{in.TypeName, identifier, in.region, d.stored(m, properties)}
+	d.resources[key] = &resource{in.TypeName, identifier, in.region, d.habits.stored(m, properties)}
 }
 
 // get answers GetResource. A resource that is being created does not exist yet.
 func (d *Double) get(m *model, in input) (any, *refusal) {
 	r := d.resources[in.key(in.Identifier)]
-	if text := d.refused(m, in.errand(m, "read", r.existing(), nil)); text != "" {
+	if text := d.rights.refused(m, in.errand(m, "read", r.existing(), nil)); text != "" {
 		return nil, denied(in, text)
 	}
 	if r == nil {
@@ -321,7 +314,7 @@ func (d *Double) get(m *model, in input) (any, *refusal) {
 
 // describe returns AWS's description of a resource.
 func (d *Double) describe(m *model, r *resource) map[string]any {
-	text, err := json.Marshal(m.reordered(d.answered(m, without(r.properties, m.WriteOnly))))
+	text, err := json.Marshal(m.reordered(d.habits.answered(m, without(r.properties, m.WriteOnly))))
 	if err != nil {
 		panic(fmt.Sprintf("cloudcontrol: rendering %s: %v", r.identifier, err)) // it was read as JSON
 	}
@@ -331,17 +324,17 @@ func (d *Double) describe(m *model, r *resource) map[string]any {
 // update answers UpdateResource. The patch is applied to the properties that AWS shows, so that a property that is only written and is not
 // in the patch is missing: https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/resource-operations-update.html
 func (d *Double) update(m *model, in input) (any, *refusal) {
-	if r, refused := d.repeated(in.client(), in.body); r != nil || refused != nil {
-		return d.progress(r), refused
+	if r, refused := d.requests.repeated(in.client(), in.body); r != nil || refused != nil {
+		return d.requests.progress(r), refused
 	}
 	found := d.resources[in.key(in.Identifier)]
 	if found == nil {
 		return nil, notFound(in)
 	}
-	if d.busyWith(in.key(in.Identifier)) != nil {
+	if d.requests.busyWith(in.key(in.Identifier)) != nil {
 		return nil, concurrent(in.TypeName, in.Identifier)
 	}
-	before := d.answered(m, without(found.properties, m.WriteOnly))
+	before := d.habits.answered(m, without(found.properties, m.WriteOnly))
 	wanted, err := patched(before, in.PatchDocument)
 	if errors.Is(err, jsonpatch.ErrMissing) {
 		return nil, &refusal{"ValidationException", "[PATCH Operation] noSuchPath in source: " + err.Error()}
@@ -358,19 +351,15 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	if reason := m.validate(without(wanted, m.ReadOnly)); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
 	}
-	for name, value := range d.returning[in.TypeName] {
-		if _, has := wanted[name]; !has {
-			wanted[name] = value
-		}
-	}
+	d.habits.reset(in.TypeName, wanted)
 	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body,
-		denied: d.refused(m, in.errand(m, "update", found.properties, wanted))}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(r *request) {
-		if f := d.refusedChange(in.TypeName, before, wanted); f != nil {
+		denied: d.rights.refused(m, in.errand(m, "update", found.properties, wanted))}
+	return map[string]any{"ProgressEvent": d.requests.begin(r, in.client(), func(r *request) {
+		if f := d.habits.refusedChange(in.TypeName, before, wanted); f != nil {
 			r.fail(f.Code, f.Message)
 			return
 		}
-		found.properties = d.stored(m, d.asShown(m, in.region, wanted))
+		found.properties = d.habits.stored(m, d.account.asShown(m, in.region, wanted))
 	})}, nil
 }
 
@@ -393,29 +382,21 @@ func patched(properties map[string]any, document string) (map[string]any, error)
 
 // delete answers DeleteResource. That the resource does not exist shows when the request ends.
 func (d *Double) delete(m *model, in input) (any, *refusal) {
-	if r, refused := d.repeated(in.client(), in.body); r != nil || refused != nil {
-		return d.progress(r), refused
+	if r, refused := d.requests.repeated(in.client(), in.body); r != nil || refused != nil {
+		return d.requests.progress(r), refused
 	}
 	key := in.key(in.Identifier)
-	if d.busyWith(key) != nil {
+	if d.requests.busyWith(key) != nil {
 		return nil, concurrent(in.TypeName, in.Identifier)
 	}
 	r := &request{operation: "DELETE", typeName: in.TypeName, identifier: in.Identifier, key: key, fingerprint: in.body,
-		denied: d.refused(m, in.errand(m, "delete", d.resources[key].existing(), nil))}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(r *request) {
+		denied: d.rights.refused(m, in.errand(m, "delete", d.resources[key].existing(), nil))}
+	return map[string]any{"ProgressEvent": d.requests.begin(r, in.client(), func(r *request) {
 		if d.resources[key] == nil {
 			r.fail("NotFound", notFound(in).message)
 		}
 		delete(d.resources, key)
 	})}, nil
-}
-
-// progress answers with the progress of an earlier request; nil without one.
-func (d *Double) progress(r *request) any {
-	if r == nil {
-		return nil
-	}
-	return map[string]any{"ProgressEvent": d.event(r)}
 }
 
 // list answers ListResources.
@@ -432,7 +413,7 @@ func (d *Double) list(m *model, in input) (any, *refusal) {
 	}
 	e := in.errand(m, "list", nil, nil)
 	e.named = parents
-	if text := d.refused(m, e); text != "" {
+	if text := d.rights.refused(m, e); text != "" {
 		return nil, denied(in, text)
 	}
 	var keys []string

@@ -28,7 +28,7 @@ const (
 func (d *Double) SetHabit(h Habit) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.habit = h
+	d.habits.current = h
 }
 
 // fixed is a property that the handlers of a type refuse to change.
@@ -42,12 +42,19 @@ type fixed struct {
 func (d *Double) Fix(typeName, pointer string, f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.fixed = append(d.fixed, fixed{typeName, pointer, f})
+	d.habits.fixed = append(d.habits.fixed, fixed{typeName, pointer, f})
+}
+
+// habits holds how the handlers treat values.
+type habits struct {
+	current   Habit // of all types; zero for none
+	fixed     []fixed
+	returning map[string]map[string]any // the values of properties that an update removes, by type
 }
 
 // refusedChange returns the failure of an update that changes a fixed property; nil for none.
-func (d *Double) refusedChange(typeName string, before, after map[string]any) *Failure {
-	for _, f := range d.fixed {
+func (h habits) refusedChange(typeName string, before, after map[string]any) *Failure {
+	for _, f := range h.fixed {
 		if f.typeName == typeName && len(differing(before, after, []string{f.pointer})) > 0 {
 			return &f.failure
 		}
@@ -55,10 +62,19 @@ func (d *Double) refusedChange(typeName string, before, after map[string]any) *F
 	return nil
 }
 
+// reset gives properties that an update removes the values that they get then.
+func (h habits) reset(typeName string, wanted map[string]any) {
+	for name, value := range h.returning[typeName] {
+		if _, has := wanted[name]; !has {
+			wanted[name] = value
+		}
+	}
+}
+
 // stored returns properties as the handlers store them.
-func (d *Double) stored(m *model, properties map[string]any) map[string]any {
+func (h habits) stored(m *model, properties map[string]any) map[string]any {
 	out := clone(properties)
-	if d.habit == StoresEmpty {
+	if h.current == StoresEmpty {
 		m.eachObject(m.doc, out, func(schema, object map[string]any) {
 			for name := range membersOf(schema) {
 				if _, has := object[name]; !has {
@@ -125,9 +141,9 @@ func (m *model) storeEmpty(schema, object map[string]any, name string) {
 }
 
 // answered returns properties as the handlers show them.
-func (d *Double) answered(m *model, properties map[string]any) map[string]any {
+func (h habits) answered(m *model, properties map[string]any) map[string]any {
 	out := clone(properties)
-	if d.habit == 0 {
+	if h.current == 0 {
 		return out
 	}
 	m.eachObject(m.doc, out, func(schema, object map[string]any) {
@@ -142,7 +158,7 @@ func (d *Double) answered(m *model, properties map[string]any) map[string]any {
 			if !known {
 				otherwise, known = m.definition(of)["default"]
 			}
-			if d.habit == OmitsDefaults && known && reflect.DeepEqual(value, otherwise) || d.habit == OmitsEmpty && isEmpty(value) {
+			if h.current == OmitsDefaults && known && reflect.DeepEqual(value, otherwise) || h.current == OmitsEmpty && isEmpty(value) {
 				delete(object, name)
 			}
 		}

@@ -33,8 +33,8 @@ func TestFitting_MatchesThePatternOfTheProperty(t *testing.T) {
 
 // An index needs the ARN of a vector bucket. Only the schema of the index has the pattern of that ARN.
 func TestARN_OfAVectorBucketIsWhatAnIndexNames(t *testing.T) {
-	d := New("123456789012", nil, nil)
-	got := d.arn(&model{TypeName: "AWS::S3Vectors::VectorBucket"}, "eu-west-1", map[string]any{"VectorBucketName": "vectors"})
+	bucket := &model{TypeName: "AWS::S3Vectors::VectorBucket"}
+	got := account{id: "123456789012"}.arn(bucket, "eu-west-1", 0, map[string]any{"VectorBucketName": "vectors"})
 	if want := "arn:aws:s3vectors:eu-west-1:123456789012:bucket/vectors"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}

@@ -31,12 +31,32 @@ type request struct {
 	carryOut                   func() // the effect at the end of the request
 }
 
+// requests has the requests of all clients, with their progress.
+type requests struct {
+	now      func() time.Time
+	duration time.Duration
+	serial   int
+	byToken  map[string]*request
+	byClient map[string]*request // by region and client token
+	failures map[string]Failure  // by operation
+}
+
+func newRequests(now func() time.Time) *requests {
+	return &requests{now: now, byToken: map[string]*request{}, byClient: map[string]*request{}, failures: map[string]Failure{}}
+}
+
+// next returns a number that no other call returns.
+func (q *requests) next() int {
+	q.serial++
+	return q.serial
+}
+
 // event is the progress event of a request.
 // https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_ProgressEvent.html
-func (d *Double) event(r *request) map[string]any {
+func (q *requests) event(r *request) map[string]any {
 	out := map[string]any{
 		"TypeName": r.typeName, "RequestToken": r.token, "Operation": r.operation, "OperationStatus": r.state,
-		"EventTime": float64(d.now().UnixMilli()) / 1000,
+		"EventTime": float64(q.now().UnixMilli()) / 1000,
 	}
 	for name, value := range map[string]string{"Identifier": r.identifier, "ErrorCode": r.code, "StatusMessage": r.message} {
 		if value != "" {
@@ -53,12 +73,12 @@ func (d *Double) event(r *request) map[string]any {
 }
 
 // begin starts a request, or fails it where a test asked for that. end is called once its time has passed.
-func (d *Double) begin(r *request, client string, end func(*request)) map[string]any {
-	d.serial++
-	r.token = fmt.Sprintf("%08x-0000-4000-8000-%012x", d.serial, d.serial)
-	r.began, r.state = d.now(), inProgress
-	r.due = r.began.Add(d.duration)
-	f, fails := d.takeFailure(r.operation)
+func (q *requests) begin(r *request, client string, end func(*request)) map[string]any {
+	serial := q.next()
+	r.token = fmt.Sprintf("%08x-0000-4000-8000-%012x", serial, serial)
+	r.began, r.state = q.now(), inProgress
+	r.due = r.began.Add(q.duration)
+	f, fails := q.takeFailure(r.operation)
 	r.carryOut = func() {
 		if r.denied != "" {
 			r.fail("AccessDenied", r.denied)
@@ -71,25 +91,25 @@ func (d *Double) begin(r *request, client string, end func(*request)) map[string
 			r.state, r.code, r.message = failed, f.Code, f.Message
 		}
 	}
-	d.requests[r.token] = r
+	q.byToken[r.token] = r
 	if client != "" {
-		d.clients[client] = r
+		q.byClient[client] = r
 	}
-	d.settle()
-	return d.event(r)
+	q.settle()
+	return q.event(r)
 }
 
 // takeFailure returns the failure that the next request of an operation ends with.
-func (d *Double) takeFailure(operation string) (Failure, bool) {
-	f, ok := d.failures[operation]
-	delete(d.failures, operation)
+func (q *requests) takeFailure(operation string) (Failure, bool) {
+	f, ok := q.failures[operation]
+	delete(q.failures, operation)
 	return f, ok
 }
 
 // settle carries out the requests that are due.
-func (d *Double) settle() {
-	now := d.now()
-	for _, r := range d.requests {
+func (q *requests) settle() {
+	now := q.now()
+	for _, r := range q.byToken {
 		if r.state == inProgress && !r.due.After(now) {
 			r.state = success
 			r.carryOut()
@@ -103,10 +123,10 @@ func (r *request) fail(code, message string) {
 }
 
 // repeated returns the request that a client token began within its life; refused where that had other parameters.
-func (d *Double) repeated(client, fingerprint string) (*request, *refusal) {
-	r := d.clients[client]
+func (q *requests) repeated(client, fingerprint string) (*request, *refusal) {
+	r := q.byClient[client]
 	switch {
-	case client == "" || r == nil || d.now().Sub(r.began) >= tokenLife:
+	case client == "" || r == nil || q.now().Sub(r.began) >= tokenLife:
 		return nil, nil
 	case r.fingerprint != fingerprint:
 		return nil, &refusal{"ClientTokenConflictException", "The client token " + client + " was used by a request with other parameters."}
@@ -116,8 +136,8 @@ func (d *Double) repeated(client, fingerprint string) (*request, *refusal) {
 }
 
 // busyWith returns the request that is being carried out for a resource; nil for none.
-func (d *Double) busyWith(key string) *request {
-	for _, r := range d.requests {
+func (q *requests) busyWith(key string) *request {
+	for _, r := range q.byToken {
 		if r.state == inProgress && r.key == key {
 			return r
 		}
@@ -125,18 +145,26 @@ func (d *Double) busyWith(key string) *request {
 	return nil
 }
 
+// progress answers with the progress of an earlier request; nil without one.
+func (q *requests) progress(r *request) any {
+	if r == nil {
+		return nil
+	}
+	return map[string]any{"ProgressEvent": q.event(r)}
+}
+
 // status answers GetResourceRequestStatus.
-func (d *Double) status(in input) (any, *refusal) {
-	r := d.requests[in.RequestToken]
+func (q *requests) status(in input) (any, *refusal) {
+	r := q.byToken[in.RequestToken]
 	if r == nil {
 		return nil, &refusal{"RequestTokenNotFoundException", "Request with token " + in.RequestToken + " was not found"}
 	}
-	return map[string]any{"ProgressEvent": d.event(r)}, nil
+	return map[string]any{"ProgressEvent": q.event(r)}, nil
 }
 
 // cancel answers CancelResourceRequest.
-func (d *Double) cancel(in input) (any, *refusal) {
-	r := d.requests[in.RequestToken]
+func (q *requests) cancel(in input) (any, *refusal) {
+	r := q.byToken[in.RequestToken]
 	switch {
 	case r == nil:
 		return nil, &refusal{"RequestTokenNotFoundException", "Request with token " + in.RequestToken + " was not found"}
@@ -145,5 +173,5 @@ func (d *Double) cancel(in input) (any, *refusal) {
 			"Request with token " + in.RequestToken + " is " + r.state + " and cannot be canceled"}
 	}
 	r.state = cancelCompleted
-	return map[string]any{"ProgressEvent": d.event(r)}, nil
+	return map[string]any{"ProgressEvent": q.event(r)}, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // rewrite returns how AWS shows a text that was written.
-type rewrite func(d *Double, region, text string) string
+type rewrite func(of account, region, text string) string
 
 // rewrites are the values that AWS shows in another form than they were written, by type and pointer, as the documentation of their
 // services says. They are not made from the propertyTransform of the schemas: the operator evaluates it, and a second evaluation of the
@@ -37,45 +37,45 @@ var rewrites = map[string]map[string]rewrite{
 	"AWS::ImageBuilder::ImageRecipe": {"/properties/Version": nextVersion},
 }
 
-func lower(_ *Double, _, text string) string { return strings.ToLower(text) }
+func lower(_ account, _, text string) string { return strings.ToLower(text) }
 
-func upper(_ *Double, _, text string) string { return strings.ToUpper(text) }
+func upper(_ account, _, text string) string { return strings.ToUpper(text) }
 
-func endWithDot(_ *Double, _, text string) string { return strings.TrimSuffix(text, ".") + "." }
+func endWithDot(_ account, _, text string) string { return strings.TrimSuffix(text, ".") + "." }
 
-func keyARN(d *Double, region, text string) string {
+func keyARN(of account, region, text string) string {
 	if strings.HasPrefix(text, "arn:") {
 		return text
 	}
-	return fmt.Sprintf("arn:aws:kms:%s:%s:key/%s", region, d.account, text)
+	return fmt.Sprintf("arn:aws:kms:%s:%s:key/%s", region, of.id, text)
 }
 
-func functionARN(d *Double, region, text string) string {
+func functionARN(of account, region, text string) string {
 	if strings.HasPrefix(text, "arn:") {
 		return text
 	}
-	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", region, d.account, text)
+	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", region, of.id, text)
 }
 
-func newest(_ *Double, _, text string) string {
+func newest(_ account, _, text string) string {
 	if strings.Count(text, ".") > 1 {
 		return text
 	}
 	return text + ".42"
 }
 
-func nextVersion(_ *Double, _, text string) string { return openPart.ReplaceAllString(text, "0") }
+func nextVersion(_ account, _, text string) string { return openPart.ReplaceAllString(text, "0") }
 
 // openPart matches a part of a version that the service chooses.
 var openPart = regexp.MustCompile(`\bx\b`)
 
 // asShown returns properties with the texts that AWS shows.
-func (d *Double) asShown(m *model, region string, properties map[string]any) map[string]any {
+func (a account) asShown(m *model, region string, properties map[string]any) map[string]any {
 	out := clone(properties)
 	for pointer, rewritten := range rewrites[m.TypeName] {
 		visit(out, path(pointer), func(parent map[string]any, key string) {
 			if text, ok := parent[key].(string); ok {
-				parent[key] = rewritten(d, region, text)
+				parent[key] = rewritten(a, region, text)
 			}
 		})
 	}
@@ -83,9 +83,9 @@ func (d *Double) asShown(m *model, region string, properties map[string]any) map
 }
 
 // named returns the identifier of the known resource that a request names: names in another case name the same resource.
-func (d *Double) named(m *model, region, identifier string) string {
+func (a account) named(m *model, region, identifier string) string {
 	if len(m.PrimaryIdentifier) != 1 || rewrites[m.TypeName][m.PrimaryIdentifier[0]] == nil {
 		return identifier
 	}
-	return rewrites[m.TypeName][m.PrimaryIdentifier[0]](d, region, identifier)
+	return rewrites[m.TypeName][m.PrimaryIdentifier[0]](a, region, identifier)
 }

@@ -24,7 +24,7 @@ type Need struct {
 func (d *Double) SetRights(refuses func(accessKey string, need Need) string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.refuses = refuses
+	d.rights.refuses = refuses
 }
 
 // evaluation describes the resources that AWS evaluates for the actions of the handlers of a type.
@@ -97,17 +97,23 @@ type errand struct {
 	named                      map[string]any // the properties that identify the resource which the request names
 }
 
+// rights checks the rights that the handlers need in an account.
+type rights struct {
+	account string
+	refuses func(accessKey string, need Need) string // nil where they need none
+}
+
 // refused returns the error text of a service for the first right that the caller of a handler lacks; empty for a caller who has all. A
 // handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
-func (d *Double) refused(m *model, e errand) string {
+func (r rights) refused(m *model, e errand) string {
 	of, known := evaluations[m.TypeName]
-	if d.refuses == nil || !known {
+	if r.refuses == nil || !known {
 		return ""
 	}
 	for _, action := range m.Handlers[e.handler].Permissions {
 		service, operation, _ := strings.Cut(action, ":")
-		for _, need := range d.needs(of, e, strings.ToLower(service), operation) {
-			if text := d.refuses(e.accessKey, need); text != "" {
+		for _, need := range r.needs(of, e, strings.ToLower(service), operation) {
+			if text := r.refuses(e.accessKey, need); text != "" {
 				return text
 			}
 		}
@@ -117,7 +123,7 @@ func (d *Double) refused(m *model, e errand) string {
 
 // needs returns the rights that an errand needs for one action of a handler. Actions of other services than that of the type are needed for
 // the properties that name a role or a key.
-func (d *Double) needs(of evaluation, e errand, service, operation string) []Need {
+func (r rights) needs(of evaluation, e errand, service, operation string) []Need {
 	need := Need{Action: service + ":" + operation, Context: map[string]string{}, Tags: tagsOf(e.before)}
 	properties := e.properties()
 	role, hasRole := properties["RoleArn"].(string)
@@ -129,7 +135,7 @@ func (d *Double) needs(of evaluation, e errand, service, operation string) []Nee
 		}
 		return []Need{need}
 	case need.Action == "iam:CreateServiceLinkedRole" && of.linked != "":
-		need.Resource, need.Tags = "arn:aws:iam::"+d.account+":role/aws-service-role/"+of.linked, nil
+		need.Resource, need.Tags = "arn:aws:iam::"+r.account+":role/aws-service-role/"+of.linked, nil
 		return []Need{need}
 	case service != of.service || slices.Contains(strings.Fields(of.unused), operation):
 		return nil
@@ -143,7 +149,7 @@ func (d *Double) needs(of evaluation, e errand, service, operation string) []Nee
 	if other := of.others[operation]; other != "" {
 		of.resource = other
 	}
-	need.Resource = of.arn(e.region, d.account, properties)
+	need.Resource = of.arn(e.region, r.account, properties)
 	return e.withTags(need, operation)
 }
 

@@ -27,7 +27,7 @@ func (d *Double) Tagging() http.Handler {
 		}
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		d.settle()
+		d.requests.settle()
 		found := []any{}
 		for _, resource := range d.resources {
 			tags, arn := tagsOf(resource.properties), arnIn(resource)

@@ -18,7 +18,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/driftevents"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
 // ResourceIndex is the cache's index of AWS resource objects by account and identifiers of their resources.
@@ -28,15 +27,15 @@ const ResourceIndex = "status.resource"
 type Watcher struct {
 	entry   engine.Entry
 	client  client.Client
-	shard   shard.Shard
-	indexed bool // the cache has ResourceIndex
+	owns    func(namespace string) bool // this process
+	indexed bool                        // the cache has ResourceIndex
 	cadence cadence
 	changes *changes
 }
 
 // Watcher returns the watcher of the reconciler's kind.
 func (r *Reconciler) Watcher() *Watcher {
-	return &Watcher{entry: r.Entry, client: r.Client, shard: r.Shard, indexed: r.IndexResources, cadence: r.cadence(), changes: r.changes}
+	return &Watcher{entry: r.Entry, client: r.Client, owns: r.Shard.Owns, indexed: r.IndexResources, cadence: r.cadence(), changes: r.changes}
 }
 
 // resourceOf returns how AWS identifies the resource of an object, with the account and region; the account is empty where it is not known.
@@ -122,7 +121,7 @@ func (w *Watcher) isNamedBy(obj v1alpha1.Resource, e driftevents.Event) bool {
 	if of := driftevents.ServiceOfARN(res.ARN); of != "" && service == "tag" {
 		service = of
 	}
-	return account == e.Account && driftevents.RegionOf(service, region) == e.Region && w.shard.Owns(obj.GetNamespace()) && res.IsNamedBy(e)
+	return account == e.Account && driftevents.RegionOf(service, region) == e.Region && w.owns(obj.GetNamespace()) && res.IsNamedBy(e)
 }
 
 // requestCheck requests a check of an object. Events of one object within a short time cause one check.

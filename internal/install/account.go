@@ -4,9 +4,7 @@ package install
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
-	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
@@ -33,7 +31,7 @@ func NewAccount(s *awsclient.Session, cluster string) *Account {
 		Providers: &Providers{owner: o, iam: inIAM, released: out},
 		Roles:     &Roles{owner: o, iam: inIAM, released: out},
 		Registry:  &Registry{owner: o, ecr: ecr.NewFromConfig(s.Config)},
-		Events:    &Events{owner: o, sqs: sqs.NewFromConfig(s.Config), rules: eventbridge.NewFromConfig(s.Config)},
+		Events:    &Events{owner: o},
 	}
 }
 

@@ -50,17 +50,27 @@ type EventRule struct {
 }
 
 // Events is the queue of drift events in an account, with the rules that fill it.
-type Events struct {
+type Events struct{ owner owner }
+
+// eventClients reads and changes the queue and the rules. It is no field of Events, because nexusctl would keep every method of its
+// clients: see docs/design/0043.
+type eventClients struct {
 	owner owner
 	sqs   *sqs.Client
 	rules *eventbridge.Client
 }
 
+func (e *Events) open() eventClients {
+	config := e.owner.session.Config
+	return eventClients{owner: e.owner, sqs: sqs.NewFromConfig(config), rules: eventbridge.NewFromConfig(config)}
+}
+
 // Look looks at the queue of a name and at its rules, which have the same name, and returns the necessary changes. The error is a
 // *ForeignError where the name is in use, or one of the kinds that awsclient.Explain returns.
 func (e *Events) Look(ctx context.Context, name string) (*DriftEvents, []Change, error) {
+	clients := e.open()
 	found := &DriftEvents{QueueARN: e.owner.regionalARN("sqs", name)}
-	changes, err := e.queue(ctx, name, found)
+	changes, err := clients.queue(ctx, name, found)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +80,7 @@ func (e *Events) Look(ctx context.Context, name string) (*DriftEvents, []Change,
 		{Name: aws.String(name + heartbeatSuffix), ScheduleExpression: aws.String(heartbeatSchedule), State: eventtypes.RuleStateEnabled,
 			Description: aws.String("shows the operator that events arrive")},
 	} {
-		next, err := e.rule(ctx, rule, found)
+		next, err := clients.rule(ctx, rule, found)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -80,7 +90,7 @@ func (e *Events) Look(ctx context.Context, name string) (*DriftEvents, []Change,
 }
 
 // queueAttributes returns the attributes that the queue is to have. Its policy lets the two rules send to it, and no other sender.
-func (e *Events) queueAttributes(name string) map[string]string {
+func (e eventClients) queueAttributes(name string) map[string]string {
 	rule := e.owner.regionalARN("events", "rule/"+name)
 	policy, _ := json.Marshal(map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{ // maps of texts have no error
 		"Sid": "NexusDriftEvents", "Effect": "Allow", "Principal": map[string]any{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
@@ -91,7 +101,7 @@ func (e *Events) queueAttributes(name string) map[string]string {
 }
 
 // queue finds the changes that the queue needs.
-func (e *Events) queue(ctx context.Context, name string, found *DriftEvents) ([]Change, error) {
+func (e eventClients) queue(ctx context.Context, name string, found *DriftEvents) ([]Change, error) {
 	want := e.queueAttributes(name)
 	at, err := e.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
 	if awsclient.IsNotFound(err) {
@@ -120,7 +130,7 @@ func (e *Events) queue(ctx context.Context, name string, found *DriftEvents) ([]
 }
 
 // attributes finds the changes that an existing queue needs.
-func (e *Events) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
+func (e eventClients) attributes(found *DriftEvents, have, want map[string]string) ([]Change, error) {
 	differ := maps.Clone(want)
 	maps.DeleteFunc(differ, func(key, value string) bool {
 		return have[key] == value || key == "Policy" && iampolicy.Equal(have[key], value)
@@ -140,7 +150,7 @@ func (e *Events) attributes(found *DriftEvents, have, want map[string]string) ([
 		}}}, err
 }
 
-func (e *Events) newQueue(found *DriftEvents, name string, attributes map[string]string) Change {
+func (e eventClients) newQueue(found *DriftEvents, name string, attributes map[string]string) Change {
 	return Change{Object: found.QueueARN, Action: "create the queue of drift events", Creates: &Record{ARN: found.QueueARN},
 		do: func(ctx context.Context) error {
 			out, err := e.sqs.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name, Attributes: attributes, Tags: e.owner.tags()})
@@ -153,7 +163,7 @@ func (e *Events) newQueue(found *DriftEvents, name string, attributes map[string
 }
 
 // rule finds the changes that a rule and its target need.
-func (e *Events) rule(ctx context.Context, want *eventbridge.PutRuleInput, found *DriftEvents) ([]Change, error) {
+func (e eventClients) rule(ctx context.Context, want *eventbridge.PutRuleInput, found *DriftEvents) ([]Change, error) {
 	name := aws.ToString(want.Name)
 	seen := EventRule{ARN: e.owner.regionalARN("events", "rule/"+name), State: "Missing"}
 	defer func() { found.Rules = append(found.Rules, seen) }()
@@ -199,7 +209,7 @@ func (e *Events) rule(ctx context.Context, want *eventbridge.PutRuleInput, found
 	return changes, nil
 }
 
-func (e *Events) newRule(arn string, want *eventbridge.PutRuleInput) Change {
+func (e eventClients) newRule(arn string, want *eventbridge.PutRuleInput) Change {
 	in := *want
 	for _, tag := range e.owner.iamTags() {
 		in.Tags = append(in.Tags, eventtypes.Tag{Key: tag.Key, Value: tag.Value})
@@ -211,7 +221,7 @@ func (e *Events) newRule(arn string, want *eventbridge.PutRuleInput) Change {
 }
 
 // target has a rule send to the queue.
-func (e *Events) target(arn, rule, queue string) Change {
+func (e eventClients) target(arn, rule, queue string) Change {
 	return Change{Object: arn, Action: "send its events to " + queue, do: func(ctx context.Context) error {
 		out, err := e.rules.PutTargets(ctx,
 			&eventbridge.PutTargetsInput{Rule: &rule, Targets: []eventtypes.Target{{Id: aws.String(targetID), Arn: &queue}}})
@@ -223,7 +233,7 @@ func (e *Events) target(arn, rule, queue string) Change {
 }
 
 // targets returns the ARNs of the targets of a rule by their IDs: a rule has five at most, which fit a page.
-func (e *Events) targets(ctx context.Context, rule string) (map[string]string, error) {
+func (e eventClients) targets(ctx context.Context, rule string) (map[string]string, error) {
 	out, err := e.rules.ListTargetsByRule(ctx, &eventbridge.ListTargetsByRuleInput{Rule: &rule})
 	if err != nil {
 		return nil, err
@@ -235,7 +245,7 @@ func (e *Events) targets(ctx context.Context, rule string) (map[string]string, e
 	return targets, nil
 }
 
-func (e *Events) tagsOfRule(ctx context.Context, arn string) (map[string]string, error) {
+func (e eventClients) tagsOfRule(ctx context.Context, arn string) (map[string]string, error) {
 	out, err := e.rules.ListTagsForResource(ctx, &eventbridge.ListTagsForResourceInput{ResourceARN: &arn})
 	if err != nil {
 		return nil, err
@@ -249,18 +259,18 @@ func (e *Events) tagsOfRule(ctx context.Context, arn string) (map[string]string,
 
 // removeQueue deletes the queue of drift events with its messages.
 func (e *Events) removeQueue(ctx context.Context, record Record, name string) ([]Change, error) {
-	url, tags := "", map[string]string(nil)
-	at, err := e.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
+	clients, url, tags := e.open(), "", map[string]string(nil)
+	at, err := clients.sqs.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &name})
 	if err == nil {
 		url = aws.ToString(at.QueueUrl)
 		var out *sqs.ListQueueTagsOutput
-		if out, err = e.sqs.ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url}); err == nil {
+		if out, err = clients.sqs.ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url}); err == nil {
 			tags = out.Tags
 		}
 	}
 	return e.owner.judge(record, tags, err, func() ([]Change, error) {
 		return []Change{removal(record, "delete the queue of drift events with its messages", func(ctx context.Context) error {
-			_, err := e.sqs.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: &url})
+			_, err := clients.sqs.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: &url})
 			return unlessGone(err, "sqs:DeleteQueue")
 		})}, nil
 	})
@@ -268,19 +278,19 @@ func (e *Events) removeQueue(ctx context.Context, record Record, name string) ([
 
 // removeRule deletes a rule after its targets, without which EventBridge deletes none.
 func (e *Events) removeRule(ctx context.Context, record Record, name string) ([]Change, error) {
-	tags := map[string]string(nil)
-	_, err := e.rules.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
+	clients, tags := e.open(), map[string]string(nil)
+	_, err := clients.rules.DescribeRule(ctx, &eventbridge.DescribeRuleInput{Name: &name})
 	if err == nil {
-		tags, err = e.tagsOfRule(ctx, record.ARN)
+		tags, err = clients.tagsOfRule(ctx, record.ARN)
 	}
 	return e.owner.judge(record, tags, err, func() ([]Change, error) {
 		return []Change{removal(record, "delete the rule with its targets", func(ctx context.Context) error {
-			return e.deleteRule(ctx, name)
+			return clients.deleteRule(ctx, name)
 		})}, nil
 	})
 }
 
-func (e *Events) deleteRule(ctx context.Context, name string) error {
+func (e eventClients) deleteRule(ctx context.Context, name string) error {
 	targets, err := e.targets(ctx, name)
 	if err != nil {
 		return unlessGone(err, "events:ListTargetsByRule")

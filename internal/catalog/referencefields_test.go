@@ -118,7 +118,7 @@ func TestEveryReferenceFieldAsksForTheStateOfItsObject(t *testing.T) {
 				}
 				binding := e.Bind(aws.Config{Region: sc.Region, HTTPClient: noAWS{}, RetryMaxAttempts: 1})
 				_, err := binding.Decide(t.Context(), sc,
-					engine.Owner{Kind: e.Name(), Namespace: "team", Name: "referrer", UID: "u", Cluster: "c"}, obj)
+					engine.Owner{Identity: engine.Identity{Kind: e.Name(), Namespace: "team", Name: "referrer", UID: "u", Cluster: "c"}}, obj)
 				switch {
 				case asked == "" || !slices.Contains(e.Meta().References, asked):
 					t.Errorf("%s: %s does not ask for an object of a kind in Meta.References, but for %q: %v", e.Name(), field, asked, err)

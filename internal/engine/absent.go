@@ -23,7 +23,7 @@ func (d decider[CR, S]) planAbsent() (Plan, error) {
 
 // isLost reports whether a store existed, is absent, and is not to be created again, empty.
 func (d decider[CR, S]) isLost() bool {
-	return d.o.Known && !d.seen.Exists && !d.o.RecreateOnLoss && d.holdsData()
+	return d.o.Record.Known && !d.seen.Exists && !d.o.Policy.RecreateOnLoss && d.holdsData()
 }
 
 // holdsData reports whether data is lost with the resource.

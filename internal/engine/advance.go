@@ -118,10 +118,10 @@ func (a *advance) settleTime() time.Duration {
 // restoreFinalizer commits a missing finalizer first: the object may have been copied with the operator's annotations, or its finalizer may
 // have been stripped.
 func (a *advance) restoreFinalizer(ctx context.Context) error {
-	if a.o.HasFinalizer || !a.o.onRecord() || a.readOnly() {
+	if a.o.HasFinalizer || !a.o.Record.onRecord() || a.readOnly() {
 		return nil
 	}
-	i := a.o.Intent
+	i := a.o.Record.Intent
 	if i == nil {
 		i = &Intent{Attempt: 1}
 	}
@@ -207,7 +207,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	a.seen = a.seen || p.Exists
 	if failed, ok := errors.AsType[*kind.FailedRequest](err); ok {
 		a.mem.recordFailed(failed, p)
-		a.o.Written, a.out.Written = nil, map[string]string{}
+		a.o.Written.Versions, a.out.Written = nil, map[string]string{}
 	}
 	if !p.Unseen {
 		a.mem.recordLook(p, err, a.settleTime(), a.h.Now())
@@ -235,19 +235,20 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 // not meant to adopt a resource, and its plans need no approval.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
-	return !a.readOnly() && !o.Gate.Closed && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
-		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways
+	nothing := o.Record.Intent == nil && o.Record.Earlier == nil && !o.Record.Known && !o.HasFinalizer
+	return !a.readOnly() && !o.Gate.Closed && nothing && !a.mem.attempted &&
+		o.Import == "" && o.Policy.Adoption != v1alpha1.AdoptAlways
 }
 
 // readOnly reports whether the engine must write neither to AWS nor to the object's metadata for this object.
 func (a *advance) readOnly() bool {
-	return a.o.Deleting || a.o.Management == v1alpha1.ManageObserve
+	return a.o.Deleting || a.o.Policy.Management == v1alpha1.ManageObserve
 }
 
 // verifyAbsence waits until a resource that existed was observed to be absent twice, apart in time: one answer may come from a replica that
 // lags. A store, or a resource to import, is reported as Missing once its absence is certain.
 func (a *advance) verifyAbsence(p Plan) error {
-	if p.Exists || p.Cause != Lost && (p.Cause != New || !a.o.Known) {
+	if p.Exists || p.Cause != Lost && (p.Cause != New || !a.o.Record.Known) {
 		return nil
 	}
 	if left := a.timeToVerify(); left > 0 {
@@ -282,7 +283,7 @@ func (a *advance) timeToVerify() time.Duration {
 		left = settleTagged - now.Sub(a.mem.absentSince)
 	}
 	last := a.mem.lastWrite()
-	if i := a.o.Intent; i != nil && i.At.After(last) && !a.mem.wasRefused(i) {
+	if i := a.o.Record.Intent; i != nil && i.At.After(last) && !a.mem.wasRefused(i) {
 		last = i.At
 	}
 	return max(left, a.settleTime()-now.Sub(last))
@@ -305,13 +306,13 @@ func (a *advance) finishDeletion(p Plan) (bool, error) {
 		a.out.Gone = true
 		return true, nil
 	}
-	if a.mem.createFailed(a.o.Intent) && !a.o.Known {
+	if a.mem.createFailed(a.o.Record.Intent) && !a.o.Record.Known {
 		a.out.Gone = true
 		return true, nil
 	}
 	now := a.h.Now()
 	left := absenceGap - now.Sub(a.mem.absentSince)
-	if i := a.o.Intent; i != nil && !i.At.IsZero() && !a.o.Known && !a.seen {
+	if i := a.o.Record.Intent; i != nil && !i.At.IsZero() && !a.o.Record.Known && !a.seen {
 		left = max(left, a.lostAnswerWait()-now.Sub(i.At))
 	}
 	if left > 0 {
@@ -339,7 +340,7 @@ func (a *advance) mayCreate(p Plan) error {
 	if at := a.mem.mustShow(); !at.IsZero() && now.Sub(at) < a.settleTime() {
 		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the new resource", After: nextLook(now.Sub(at))}
 	}
-	i := a.o.Intent
+	i := a.o.Record.Intent
 	if i == nil || i.At.IsZero() || a.mem.createFailed(i) || a.mem.wasRefused(i) && !a.mem.createOpen || a.repeatable() {
 		return nil
 	}
@@ -358,7 +359,7 @@ func (a *advance) repeatable() bool {
 	case kind.ByTag:
 		return false
 	case kind.ByToken:
-		return !a.needsNewToken(a.o.Intent)
+		return !a.needsNewToken(a.o.Record.Intent)
 	default:
 		return true
 	}
@@ -367,7 +368,7 @@ func (a *advance) repeatable() bool {
 // needsNewToken reports whether the next create must not repeat the last one's token: it would return a
 // resource that no longer exists, or be refused because its parameters differ.
 func (a *advance) needsNewToken(i *Intent) bool {
-	return !i.At.IsZero() && (a.mem.createFailed(i) || a.o.Known || i.Generation != a.o.Generation)
+	return !i.At.IsZero() && (a.mem.createFailed(i) || a.o.Record.Known || i.Generation != a.o.Generation)
 }
 
 // commit persists the intent that must survive a crash, before the first write that needs it.
@@ -376,7 +377,7 @@ func (a *advance) commit(ctx context.Context, p Plan) error {
 		return nil
 	}
 	next := a.nextIntent(p)
-	if a.o.Intent != nil && sameIntent(a.o.Intent, next) {
+	if a.o.Record.Intent != nil && sameIntent(a.o.Record.Intent, next) {
 		return nil
 	}
 	return a.persist(ctx, next)
@@ -387,15 +388,15 @@ func (a *advance) persist(ctx context.Context, i *Intent) error {
 	if err := a.h.Commit(ctx, i); err != nil {
 		return err
 	}
-	a.o.Intent, a.o.HasFinalizer = i, true
+	a.o.Record.Intent, a.o.HasFinalizer = i, true
 	return nil
 }
 
 // nextIntent is the intent that must be persisted before the plan runs. The host adds the home.
 func (a *advance) nextIntent(p Plan) *Intent {
 	next := &Intent{UID: a.o.UID, Attempt: 1}
-	if a.o.Intent != nil {
-		copied := *a.o.Intent
+	if a.o.Record.Intent != nil {
+		copied := *a.o.Record.Intent
 		next = &copied
 		next.UID = a.o.UID
 	}
@@ -406,8 +407,8 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	if p.Writes() && a.o.mustRecord(p.added) {
 		next.Keys, next.KeysGeneration = p.keys, a.o.Generation
 	}
-	next.Tags, next.Paths = a.o.tagsToRecord(next.Tags, p), a.o.pathsToRecord(next.Paths, p)
-	next.Hidden = a.o.hiddenToRecord(next.Hidden, p)
+	next.Tags, next.Paths = a.o.tagsToRecord(next.Tags, p), a.o.Written.pathsToRecord(next.Paths, p)
+	next.Hidden = a.o.Written.hiddenToRecord(next.Hidden, p)
 	next.Needed = a.neededToRecord(next.Needed, p)
 	if !p.creates() {
 		return next
@@ -452,8 +453,8 @@ func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 
 // recordPlace remembers where an acknowledged create was carried out.
 func (a *advance) recordPlace(s kind.Step) {
-	if s.Effect == kind.Creates && a.o.Intent != nil {
-		a.mem.createdIn = a.o.Intent.Home
+	if s.Effect == kind.Creates && a.o.Record.Intent != nil {
+		a.mem.createdIn = a.o.Record.Intent.Home
 	}
 }
 
@@ -476,11 +477,11 @@ func (a *advance) recordWritten(s kind.Step, p Plan) {
 		if !creates && !(kind.Diff{{Path: path}}).Under(s.Fixes...) {
 			continue
 		}
-		a.o.Written = maps.Clone(a.o.Written)
-		if a.o.Written == nil {
-			a.o.Written = map[string]string{}
+		a.o.Written.Versions = maps.Clone(a.o.Written.Versions)
+		if a.o.Written.Versions == nil {
+			a.o.Written.Versions = map[string]string{}
 		}
-		a.o.Written[path], a.out.Written = version, a.o.Written
+		a.o.Written.Versions[path], a.out.Written = version, a.o.Written.Versions
 	}
 }
 
@@ -507,7 +508,7 @@ func (a *advance) endFailed(ctx context.Context, err error, p Plan) error {
 // recordRefusal persists that the only create that was ever sent made nothing, so that the resource, which
 // belongs to another owner or to an earlier object, is not taken for this object's own.
 func (a *advance) recordRefusal(ctx context.Context) error {
-	i := *a.o.Intent
+	i := *a.o.Record.Intent
 	i.Refused = true
 	return a.persist(ctx, &i)
 }

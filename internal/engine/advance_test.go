@@ -250,7 +250,8 @@ func (h *host) Refs() map[string]kind.Target { return h.refs }
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func us() Owner {
-	return Owner{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c", Generation: 1, Deletion: v1alpha1.DeletionDelete,
+	return Owner{Identity: Identity{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}, Generation: 1,
+		Policy:       Policy{Deletion: v1alpha1.DeletionDelete},
 		HasFinalizer: true}
 }
 
@@ -328,7 +329,7 @@ func TestNothingIsWrittenWhenTheIntentCannotBePersisted(t *testing.T) {
 
 func TestWhatExistsAlreadyIsFoundByLookingAgain(t *testing.T) {
 	o := us()
-	o.Intent = recorded()
+	o.Record.Intent = recorded()
 	b := &box{exists: true, tags: o.OwnerTags(), hidden: 1}
 	out, _, err := advanceBox(t, b, o, nil)
 	if err != nil || !out.Synced || !slices.Equal(b.writes, []string{"box:Create"}) {
@@ -350,14 +351,14 @@ func TestALaggingReadIsWaitedForAndNeverCreatedTwice(t *testing.T) {
 
 func TestATagIdentityWaitsForItsLastCreateToShow(t *testing.T) {
 	o := us()
-	o.Intent = &Intent{Home: "aws/1/r", Attempt: 1, At: noon.Add(-10 * time.Second)}
+	o.Record.Intent = &Intent{Home: "aws/1/r", Attempt: 1, At: noon.Add(-10 * time.Second)}
 	b := &box{meta: kind.Meta{Identity: kind.ByTag}}
 	_, _, err := advanceBox(t, b, o, nil)
 	waits(t, err, status.ReasonProgressing)
 	if len(b.writes) > 0 {
 		t.Error(b.writes)
 	}
-	o.Intent.At = noon.Add(-time.Minute)
+	o.Record.Intent.At = noon.Add(-time.Minute)
 	if out, h, err := advanceBox(t, b, o, nil); err != nil || !out.Synced || !slices.Equal(h.stored, []string{"box-1"}) {
 		t.Error(out, err)
 	}
@@ -365,7 +366,7 @@ func TestATagIdentityWaitsForItsLastCreateToShow(t *testing.T) {
 
 func TestARecreationUsesAnotherToken(t *testing.T) {
 	o := us()
-	o.Intent, o.Known = recorded(), true
+	o.Record.Intent, o.Record.Known = recorded(), true
 	b := &box{meta: kind.Meta{Identity: kind.ByToken}}
 	h := &host{t: t, b: b, now: noon}
 	_, err := advanceOn(t, h, o, nil)
@@ -382,7 +383,7 @@ func TestARecreationUsesAnotherToken(t *testing.T) {
 
 func TestReferencesAreRecordedWhenTheyChange(t *testing.T) {
 	o := us()
-	o.Intent = recorded()
+	o.Record.Intent = recorded()
 	b := &box{exists: true, tags: o.OwnerTags()}
 	h := &host{t: t, b: b, now: noon, refs: map[string]kind.Target{"IAMRole/r": {ID: "x"}}}
 	if _, err := advanceOn(t, h, o, nil); err != nil || len(h.committed) != 1 || h.committed[0].Refs["IAMRole/r"].ID != "x" ||
@@ -393,7 +394,7 @@ func TestReferencesAreRecordedWhenTheyChange(t *testing.T) {
 
 func TestDrift(t *testing.T) {
 	o := us()
-	o.Intent, o.SyncedGeneration = recorded(), 1
+	o.Record.Intent, o.Record.SyncedGeneration = recorded(), 1
 	fresh := func() *box { return &box{exists: true, tags: o.OwnerTags(), color: "blue"} }
 	red := map[string]string{"color": "red"}
 
@@ -402,17 +403,17 @@ func TestDrift(t *testing.T) {
 		t.Error("correct:", out, err, h.did)
 	}
 	report := o
-	report.Drift = v1alpha1.DriftReport
+	report.Policy.Drift = v1alpha1.DriftReport
 	b = fresh()
 	if out, _, err := advanceBox(t, b, report, red); err != nil || !out.Synced || len(out.Drift) != 1 || len(b.writes) > 0 {
 		t.Error("report:", out, err, b.writes)
 	}
-	report.SyncedGeneration = 0
+	report.Record.SyncedGeneration = 0
 	if out, _, err := advanceBox(t, b, report, red); err != nil || len(out.Drift) != 0 || b.color != "red" {
 		t.Error("what the user edits is applied all the same:", out, err)
 	}
 	observe := o
-	observe.Management, observe.SyncedGeneration, observe.Intent = v1alpha1.ManageObserve, 0, nil
+	observe.Policy.Management, observe.Record.SyncedGeneration, observe.Record.Intent = v1alpha1.ManageObserve, 0, nil
 	b = fresh()
 	if out, h, err := advanceBox(t, b, observe, red); err != nil || len(out.Drift) != 1 || len(b.writes)+len(h.committed) > 0 {
 		t.Error("observe:", out, err, b.writes)
@@ -421,7 +422,7 @@ func TestDrift(t *testing.T) {
 
 func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
 	o := us()
-	o.Management = v1alpha1.ManageObserve
+	o.Policy.Management = v1alpha1.ManageObserve
 	b := &box{exists: true, tags: map[string]string{wellknown.TagOwner: "x"}, color: "red"}
 	if out, h, err := advanceBox(t, b, o, map[string]string{"color": "red"}); err != nil || !out.Synced || len(b.writes)+len(h.committed) > 0 {
 		t.Error("somebody's:", out, err, b.writes)
@@ -429,7 +430,7 @@ func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
 	_, _, err := advanceBox(t, &box{}, o, nil)
 	stalls(t, err, status.ReasonMissing)
 	o = us()
-	o.Drift, o.Known, o.Intent = v1alpha1.DriftReport, true, recorded()
+	o.Policy.Drift, o.Record.Known, o.Record.Intent = v1alpha1.DriftReport, true, recorded()
 	b = &box{}
 	_, err = lookTwice(t, b, o)
 	stalls(t, err, status.ReasonMissing)
@@ -440,7 +441,7 @@ func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
 
 func TestDeleting(t *testing.T) {
 	o := us()
-	o.Intent, o.Deleting, o.Known = recorded(), true, true
+	o.Record.Intent, o.Deleting, o.Record.Known = recorded(), true, true
 	mine := func() *box { return &box{exists: true, tags: o.OwnerTags()} }
 	for _, c := range []struct {
 		name   string
@@ -457,15 +458,20 @@ func TestDeleting(t *testing.T) {
 		{name: "busy is waited for", b: &box{exists: true, tags: o.OwnerTags(), busy: "DELETING"}, waits: status.ReasonBusy},
 		{name: "what is held waits", b: &box{exists: true, tags: o.OwnerTags(), holds: []kind.Hold{{Reason: "BucketNotEmpty", Message: "x"}}},
 			waits: "BucketNotEmpty"},
-		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Deletion = v1alpha1.DeletionOrphan }, gone: true,
+		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Policy.Deletion = v1alpha1.DeletionOrphan }, gone: true,
 			writes: []string{"box:Tag"}},
 		{name: "a create whose answer may be lost is waited for", b: &box{},
-			edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, waits: status.ReasonDeleting},
+			edit: func(o *Owner) {
+				o.Record.Known, o.Record.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)}
+			}, waits: status.ReasonDeleting},
 		{name: "a create seen in this pass is not waited for", b: mine(),
-			edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, gone: true,
+			edit: func(o *Owner) {
+				o.Record.Known, o.Record.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)}
+			}, gone: true,
 			writes: []string{"box:Delete"}},
-		{name: "Observe never deletes", b: mine(), edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }, gone: true},
-		{name: "Report does not keep a deletion from happening", b: mine(), edit: func(o *Owner) { o.Drift = v1alpha1.DriftReport }, gone: true,
+		{name: "Observe never deletes", b: mine(), edit: func(o *Owner) { o.Policy.Management = v1alpha1.ManageObserve }, gone: true},
+		{name: "Report does not keep a deletion from happening", b: mine(),
+			edit: func(o *Owner) { o.Policy.Drift = v1alpha1.DriftReport }, gone: true,
 			writes: []string{"box:Delete"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -488,7 +494,7 @@ func TestDeleting(t *testing.T) {
 // Contents are read once a delete was refused because of them, and the delete is not repeated while there are contents.
 func TestContentsAreReadOnlyAfterARefusedDelete(t *testing.T) {
 	o := us()
-	o.Deleting, o.Known, o.Intent = true, true, &Intent{Home: "aws/1/r", Attempt: 1}
+	o.Deleting, o.Record.Known, o.Record.Intent = true, true, &Intent{Home: "aws/1/r", Attempt: 1}
 	b := &box{exists: true, tags: o.OwnerTags(), contents: 1}
 	h := &host{t: t, b: b, now: noon}
 	for range 3 {
@@ -512,17 +518,17 @@ func TestContentsAreReadOnlyAfterARefusedDelete(t *testing.T) {
 
 func TestWhatOnlyAPersonCanHelpStalls(t *testing.T) {
 	o := us()
-	o.Intent = recorded()
+	o.Record.Intent = recorded()
 	mine := &box{exists: true, tags: o.OwnerTags()}
 	_, _, err := advanceBox(t, mine, o, map[string]string{"size": "large"})
 	stalls(t, err, status.ReasonImmutable)
 	_, _, err = advanceBox(t, &box{}, o, map[string]string{"invalid": "yes"})
 	stalls(t, err, status.ReasonInvalidSpec)
-	o.Known = true
+	o.Record.Known = true
 	_, err = lookTwice(t, &box{meta: kind.Meta{HoldsData: true}}, o)
 	stalls(t, err, status.ReasonMissing)
 	moved := o
-	moved.Intent = &Intent{Home: "aws/2/r"}
+	moved.Record.Intent = &Intent{Home: "aws/2/r"}
 	_, _, err = advanceBox(t, mine, moved, nil)
 	stalls(t, err, status.ReasonProviderMoved)
 }

@@ -188,7 +188,7 @@ func (l *machineLife) synced() {
 }
 
 func deleteBy(p v1alpha1.DeletionPolicy) func(*Owner) {
-	return func(o *Owner) { o.Deleting, o.Deletion = true, p }
+	return func(o *Owner) { o.Deleting, o.Policy.Deletion = true, p }
 }
 
 func TestStop_StopsAndKeepsTheResource(t *testing.T) {
@@ -210,7 +210,7 @@ func TestStop_StopsAndKeepsTheResource(t *testing.T) {
 
 func TestStop_IsRefusedWhereAKindCannotStop(t *testing.T) {
 	o := us()
-	o.Deletion = v1alpha1.DeletionStop
+	o.Policy.Deletion = v1alpha1.DeletionStop
 	b := &box{}
 	_, _, err := advanceBox(t, b, o, nil)
 	stalls(t, err, status.ReasonInvalidSpec)

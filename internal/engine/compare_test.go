@@ -144,8 +144,8 @@ func TestKeysAreRecordedUntilTheStatusHasThem(t *testing.T) {
 		{"a key whose record the status has taken over", recorded, 2, one, false, true},
 		{"a key that drifted at a generation in sync", recorded, 3, one, false, false},
 	} {
-		o := Owner{Generation: 3, SyncedGeneration: c.synced, Intent: c.intent}
-		if got := o.unrecordedKeys() != nil; got != c.unrecorded {
+		o := Owner{Generation: 3, Record: Record{SyncedGeneration: c.synced, Intent: c.intent}}
+		if got := o.Record.unrecordedKeys() != nil; got != c.unrecorded {
 			t.Errorf("%s: unrecorded %v, want %v", c.name, got, c.unrecorded)
 		}
 		if got := o.mustRecord(c.added); got != c.record {

@@ -172,9 +172,9 @@ func (d *decider[CR, S]) forgetFailed() {
 	switch {
 	case !d.hasUnreportedFailure():
 	case d.seen.Failed.Creates:
-		d.o.Written = nil
+		d.o.Written.Versions = nil
 	default:
-		d.o.Written = fixedVersions(d.want, d.o.Written)
+		d.o.Written.Versions = fixedVersions(d.want, d.o.Written.Versions)
 	}
 }
 
@@ -200,7 +200,8 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	}
 	p.Ownership = d.ownership(verdict)
 	p.Provided = d.o.Provided
-	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), withHollow(d.want, d.seen.State, d.o.Written, writeOnlyVersions(d.want))
+	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags),
+		withHollow(d.want, d.seen.State, d.o.Written.Versions, writeOnlyVersions(d.want))
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
 	d.addIgnored(p)
@@ -209,8 +210,8 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 // addIgnored adds the ignored differences of a resource that was read.
 func (d decider[CR, S]) addIgnored(p *Plan) {
 	if p.Exists && !d.seen.NotRead && !d.o.Deleting {
-		p.Ignored = d.o.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written))
-		p.Written = d.o.keepIgnored(p.Written, p.Ignored)
+		p.Ignored = d.o.Written.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written.Versions))
+		p.Written = d.o.Written.keepIgnored(p.Written, p.Ignored)
 	}
 }
 
@@ -253,7 +254,7 @@ func (d decider[CR, S]) publish(p *Plan) {
 	}
 	p.Notes, p.Duplicates = d.seen.Notes, d.seen.Duplicates
 	p.Publish = func(r v1alpha1.Resource) { d.k.Publish(r.(CR), d.seen.State) }
-	if p.Owned = d.seen.Tags[wellknown.TagOwnerUID] == d.o.UID; p.Owned && !d.o.NoCreationTime {
+	if p.Owned = d.seen.Tags[wellknown.TagOwnerUID] == d.o.UID; p.Owned && !d.o.Record.NoCreationTime {
 		p.Created = d.seen.Created
 	}
 }
@@ -264,7 +265,7 @@ func (d decider[CR, S]) ownership(v Verdict) v1alpha1.Ownership {
 	switch {
 	case !d.seen.Exists:
 		return ""
-	case d.o.Management == v1alpha1.ManageObserve:
+	case d.o.Policy.Management == v1alpha1.ManageObserve:
 		return d.observedOwnership()
 	case v == Ours:
 		return v1alpha1.OwnershipOwned
@@ -293,9 +294,9 @@ func (d decider[CR, S]) observedOwnership() v1alpha1.Ownership {
 // annotation, which everyone with write access to the object can change. So the places that AWS showed since then count, too.
 func sameHome(o Owner, sc kind.Scope) error {
 	home := Home(sc.Partition, sc.Account, sc.Region)
-	recorded := []string{cmp.Or(o.Home, home), cmp.Or(o.Recent.CreatedIn, home)}
-	if o.Intent.MayHaveCreated() {
-		recorded = append(recorded, o.Intent.Home)
+	recorded := []string{cmp.Or(o.Record.Home, home), cmp.Or(o.Recent.CreatedIn, home)}
+	if o.Record.Intent.MayHaveCreated() {
+		recorded = append(recorded, o.Record.Intent.Home)
 	}
 	for _, was := range recorded {
 		if was != home {
@@ -309,14 +310,14 @@ func sameHome(o Owner, sc kind.Scope) error {
 // sameIdentity refuses to look for another resource than the recorded one: a name or a reference that resolves differently now would
 // abandon the existing resource.
 func sameIdentity(o Owner, identity map[string]string) error {
-	if !o.Intent.MayHaveCreated() || len(o.Intent.Identity) == 0 {
+	if !o.Record.Intent.MayHaveCreated() || len(o.Record.Intent.Identity) == 0 {
 		return nil
 	}
 	for _, field := range sortedKeys(identity) {
-		if o.Deleting && o.Known && identity[field] == "" { // the status names the resource to delete
+		if o.Deleting && o.Record.Known && identity[field] == "" { // the status names the resource to delete
 			continue
 		}
-		if was, ok := o.Intent.Identity[field]; ok && was != identity[field] {
+		if was, ok := o.Record.Intent.Identity[field]; ok && was != identity[field] {
 			return &status.Stalled{Reason: status.ReasonIdentityChanged, Message: fmt.Sprintf(
 				"this object's resource has %s %q and the spec now leads to %q; restore what the spec or the referenced object named before, or delete this object and create another",
 				field, was, identity[field])}
@@ -330,7 +331,7 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 		p, err := d.planAbsent()
 		return p, Ours, err
 	}
-	if d.o.Management == v1alpha1.ManageObserve { // an object that only observes needs no ownership
+	if d.o.Policy.Management == v1alpha1.ManageObserve { // an object that only observes needs no ownership
 		p, err := d.planObserved()
 		return p, Ours, err
 	}
@@ -408,7 +409,7 @@ func (d decider[CR, S]) isAsDeclared() bool {
 
 // orphaned reports whether a resource that is to lose its owner tags shows none.
 func (d decider[CR, S]) orphaned(v Verdict) bool {
-	return d.o.Deleting && d.o.Deletion == v1alpha1.DeletionOrphan && (v == Unproven || v == Unknown && d.o.Recent.Untagged)
+	return d.o.Deleting && d.o.Policy.Deletion == v1alpha1.DeletionOrphan && (v == Unproven || v == Unknown && d.o.Recent.Untagged)
 }
 
 // foreignCause continues the series of untagged looks for a foreign resource that shows no owner.
@@ -430,7 +431,8 @@ func (d decider[CR, S]) writable() bool {
 }
 
 func (d decider[CR, S]) diff() kind.Diff {
-	return d.o.hideWritten(slices.DeleteFunc(Compare(d.want, d.seen.State, d.o.removableTagKeys(), d.o.Written), d.isRemoved))
+	diff := Compare(d.want, d.seen.State, d.o.Written.removableTagKeys(), d.o.Written.Versions)
+	return d.o.Written.hideWritten(slices.DeleteFunc(diff, d.isRemoved))
 }
 
 func (d decider[CR, S]) planObserved() (Plan, error) {
@@ -445,7 +447,7 @@ func (d decider[CR, S]) planObserved() (Plan, error) {
 
 // planRetain decides on a resource while its object is being deleted.
 func (d decider[CR, S]) planRetain() (Plan, error) {
-	switch d.o.Deletion {
+	switch d.o.Policy.Deletion {
 	case v1alpha1.DeletionOrphan:
 		return d.planOrphan(), nil
 	case v1alpha1.DeletionStop:
@@ -512,7 +514,7 @@ func (d decider[CR, S]) checkSpec() error {
 
 // checkStoppable refuses deletionPolicy Stop for kinds that cannot be stopped.
 func (d decider[CR, S]) checkStoppable() error {
-	if _, ok := d.k.(kind.Stopper[S]); ok || d.o.Deletion != v1alpha1.DeletionStop {
+	if _, ok := d.k.(kind.Stopper[S]); ok || d.o.Policy.Deletion != v1alpha1.DeletionStop {
 		return nil
 	}
 	return status.Invalid("spec.deletionPolicy", "%s resources cannot be stopped; use Delete, Retain or Orphan", d.o.Kind)
@@ -541,7 +543,7 @@ func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 		return p, nil
 	}
 	p.Cause = Edited
-	if d.o.Generation == d.o.SyncedGeneration && v == Ours && !d.o.providerEdited(p.Diff) {
+	if d.o.Generation == d.o.Record.SyncedGeneration && v == Ours && !d.o.providerEdited(p.Diff) {
 		p.Cause = Drifted
 	}
 	for _, c := range p.Diff {

@@ -39,17 +39,17 @@ func TestARestoredObjectCreatesNothingInAnotherCluster(t *testing.T) {
 	}{
 		"nothing is found":           {"old", nil, nil, "Conflict"},
 		"another cluster's is found": {"old", nil, func() *box { return of("old") }, "Conflict"},
-		"the cluster is inherited": {"old", func(o *Owner) { o.Previous = []string{"old"} }, func() *box { return of("old") },
+		"the cluster is inherited": {"old", func(o *Owner) { o.Neighbors.Previous = []string{"old"} }, func() *box { return of("old") },
 			"taken over"},
-		"inherited, and nothing is left":         {"old", func(o *Owner) { o.Previous = []string{"old"} }, nil, "created"},
+		"inherited, and nothing is left":         {"old", func(o *Owner) { o.Neighbors.Previous = []string{"old"} }, nil, "created"},
 		"the same cluster":                       {"c", nil, func() *box { return of("c") }, "taken over"},
 		"the same cluster, and nothing is left":  {"c", nil, nil, "created"},
 		"an old record":                          {"", nil, nil, "Conflict"},
 		"an old record of the same cluster":      {"", nil, func() *box { return of("c") }, "taken over"},
-		"an old record, with inherited clusters": {"", func(o *Owner) { o.Previous = []string{"old"} }, nil, "created"},
-		"an object that only observes": {"old", func(o *Owner) { o.Management = v1alpha1.ManageObserve },
+		"an old record, with inherited clusters": {"", func(o *Owner) { o.Neighbors.Previous = []string{"old"} }, nil, "created"},
+		"an object that only observes": {"old", func(o *Owner) { o.Policy.Management = v1alpha1.ManageObserve },
 			func() *box { return of("old") }, ""},
-		"one that adopts, and nothing is there": {"old", func(o *Owner) { o.Adoption = v1alpha1.AdoptAlways }, nil, "Conflict"},
+		"one that adopts, and nothing is there": {"old", func(o *Owner) { o.Policy.Adoption = v1alpha1.AdoptAlways }, nil, "Conflict"},
 	} {
 		for _, identity := range []kind.Identity{kind.ByName, kind.ByToken, kind.ByTag, kind.ByParent} {
 			b := &box{}
@@ -59,7 +59,7 @@ func TestARestoredObjectCreatesNothingInAnotherCluster(t *testing.T) {
 			b.meta = kind.Meta{Identity: identity, CreatesFirst: identity == kind.ByName}
 			o := us()
 			o.HasFinalizer = identity != kind.ByName // a tool may have stripped it
-			o.Earlier = readEarlier(restored(t, tc.recorded), o.UID)
+			o.Record.Earlier = readEarlier(restored(t, tc.recorded), o.UID)
 			if tc.edit != nil {
 				tc.edit(&o)
 			}
@@ -91,12 +91,12 @@ func TestARecordSaysWhichClusterItComesFrom(t *testing.T) {
 	obj := &v1alpha1.S3Bucket{}
 	obj.UID, obj.Annotations = "u", restored(t, "old")
 	e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return &box{} })
-	if o := OwnerOf(e, obj, nil, Facts{}); o.Earlier == nil || o.Earlier.Cluster != "old" {
-		t.Errorf("%+v", o.Earlier)
+	if o := OwnerOf(e, obj, nil, Facts{}); o.Record.Earlier == nil || o.Record.Earlier.Cluster != "old" {
+		t.Errorf("%+v", o.Record.Earlier)
 	}
 	obj.UID = "earlier"
-	if o := OwnerOf(e, obj, nil, Facts{}); o.Earlier != nil {
-		t.Errorf("its own record: %+v", o.Earlier)
+	if o := OwnerOf(e, obj, nil, Facts{}); o.Record.Earlier != nil {
+		t.Errorf("its own record: %+v", o.Record.Earlier)
 	}
 }
 

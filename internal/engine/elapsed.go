@@ -23,11 +23,12 @@ var elapsedSteps = []struct {
 // has the start of later operations in AWS.
 func (a *advance) addElapsed(err error) error {
 	w, ok := status.AsWaiting(err)
-	if i := a.o.Intent; !ok || w.Reason != status.ReasonBusy || a.o.SyncedGeneration != 0 || a.o.Deleting || i == nil || i.At.IsZero() {
+	i := a.o.Record.Intent
+	if !ok || w.Reason != status.ReasonBusy || a.o.Record.SyncedGeneration != 0 || a.o.Deleting || i == nil || i.At.IsZero() {
 		return err
 	}
 	for _, step := range elapsedSteps {
-		if a.h.Now().Sub(a.o.Intent.At) >= step.d {
+		if a.h.Now().Sub(a.o.Record.Intent.At) >= step.d {
 			out := *w
 			out.For += ", for more than " + step.text
 			return &out

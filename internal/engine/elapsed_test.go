@@ -16,7 +16,7 @@ func TestAdvance_SaysHowLongACreateHasTaken(t *testing.T) {
 		61 * time.Minute: ", for more than 1 hour", 30 * time.Hour: ", for more than 8 hours",
 	} {
 		o := known()
-		o.SyncedGeneration, o.Intent.At = 0, noon.Add(-after)
+		o.Record.SyncedGeneration, o.Record.Intent.At = 0, noon.Add(-after)
 		b := boxOf(o)
 		b.busy = "the box is creating"
 		_, _, err := advanceBox(t, b, o, map[string]string{"color": "red"})
@@ -38,7 +38,7 @@ func TestAdvance_SaysNoTimeOfWhatHasNoRecordedBeginning(t *testing.T) {
 	if _, _, err := advanceBox(t, b, o, map[string]string{"color": "green"}); err == nil || strings.Contains(err.Error(), "more than") {
 		t.Errorf("%v", err)
 	}
-	o.SyncedGeneration, o.Deleting = 0, true
+	o.Record.SyncedGeneration, o.Deleting = 0, true
 	if _, _, err := advanceBox(t, b, o, nil); err == nil || strings.Contains(err.Error(), "more than") {
 		t.Errorf("%v", err)
 	}

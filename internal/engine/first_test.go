@@ -57,11 +57,11 @@ func TestFirst_NothingIsSentWithoutARecord(t *testing.T) {
 
 func TestFirst_ALookPrecedesWhereAResourceMayExist(t *testing.T) {
 	for name, edit := range map[string]func(*Owner, *box){
-		"an attempt is recorded":    func(o *Owner, _ *box) { o.Intent = recorded() },
-		"the status has it":         func(o *Owner, _ *box) { o.Known = true },
+		"an attempt is recorded":    func(o *Owner, _ *box) { o.Record.Intent = recorded() },
+		"the status has it":         func(o *Owner, _ *box) { o.Record.Known = true },
 		"the record was removed":    func(o *Owner, _ *box) { o.HasFinalizer = true },
-		"it is to be adopted":       func(o *Owner, _ *box) { o.Adoption = v1alpha1.AdoptAlways },
-		"it is only observed":       func(o *Owner, _ *box) { o.Management = v1alpha1.ManageObserve },
+		"it is to be adopted":       func(o *Owner, _ *box) { o.Policy.Adoption = v1alpha1.AdoptAlways },
+		"it is only observed":       func(o *Owner, _ *box) { o.Policy.Management = v1alpha1.ManageObserve },
 		"the object is deleted":     func(o *Owner, _ *box) { o.Deleting = true },
 		"a create meets a stranger": func(_ *Owner, b *box) { b.meta.CreatesFirst, b.ensures = false, true },
 	} {
@@ -94,8 +94,8 @@ func TestFirst_AStrangersResourceIsLeftAlone(t *testing.T) {
 			o := fresh()
 			_, err := advanceOn(t, h, o, map[string]string{"color": "red"})
 			stalls(t, err, status.ReasonConflict)
-			o.Intent, o.HasFinalizer = last(h), true
-			if !o.Intent.Refused {
+			o.Record.Intent, o.HasFinalizer = last(h), true
+			if !o.Record.Intent.Refused {
 				t.Fatalf("the refusal is not on record: %+v", h.committed)
 			}
 			for range 3 { // the operator restarts, and later tries again
@@ -145,7 +145,7 @@ func TestFirst_ALostAnswerMakesOneResource(t *testing.T) {
 	if _, err := advanceOn(t, h, o, nil); err == nil {
 		t.Fatal("the lost answer is not reported")
 	}
-	o.Intent, o.HasFinalizer, h.mem = last(h), true, Memory{}
+	o.Record.Intent, o.HasFinalizer, h.mem = last(h), true, Memory{}
 	out, err := advanceOn(t, h, o, nil)
 	if err != nil || !out.Synced || !slices.Equal(b.writes, []string{"box:Create"}) {
 		t.Fatalf("%+v %v %v", out, err, b.writes)
@@ -160,7 +160,7 @@ func TestFirst_AnUnheardRefusalProvesNothing(t *testing.T) {
 	o := fresh()
 	_, _ = advanceOn(t, h, o, nil)
 	unheard := h.committed[0]
-	o.Intent, o.HasFinalizer, h.mem, b.fail = &unheard, true, Memory{}, nil
+	o.Record.Intent, o.HasFinalizer, h.mem, b.fail = &unheard, true, Memory{}, nil
 	_, err := advanceOn(t, h, o, map[string]string{"color": "red"})
 	waits(t, err, status.ReasonOwnershipUnknown)
 	h.now = h.now.Add(settleDefault)
@@ -179,7 +179,7 @@ func TestFirst_ADeniedCreateIsNotRepeatedUnseen(t *testing.T) {
 	if _, err := advanceOn(t, h, o, nil); err == nil || last(h).Refused {
 		t.Fatalf("%v %+v", err, h.committed)
 	}
-	o.Intent, o.HasFinalizer, b.refuse = last(h), true, nil
+	o.Record.Intent, o.HasFinalizer, b.refuse = last(h), true, nil
 	out, err := advanceOn(t, h, o, nil)
 	if err != nil || !out.Synced || b.looks != 2 {
 		t.Fatalf("%+v %v, %d looks", out, err, b.looks)
@@ -194,7 +194,7 @@ func TestFirst_ASuccessThatProvesNothingClaimsNothing(t *testing.T) {
 	o := fresh()
 	_, err := advanceOn(t, h, o, map[string]string{"color": "red"})
 	waits(t, err, status.ReasonOwnershipUnknown)
-	o.Intent, o.HasFinalizer, h.now = last(h), true, h.now.Add(settleDefault)
+	o.Record.Intent, o.HasFinalizer, h.now = last(h), true, h.now.Add(settleDefault)
 	_, err = advanceOn(t, h, o, map[string]string{"color": "red"})
 	stalls(t, err, status.ReasonOwnershipUnknown)
 	if !slices.Equal(b.writes, []string{"box:Create"}) {
@@ -205,7 +205,7 @@ func TestFirst_ASuccessThatProvesNothingClaimsNothing(t *testing.T) {
 // A refused create binds the object to no place and to no name.
 func TestFirst_ARefusedObjectMayMove(t *testing.T) {
 	o, b := fresh(), firstBox()
-	o.Intent, o.HasFinalizer = &Intent{UID: "u", Attempt: 1, At: noon, Refused: true, Home: "aws/1/elsewhere",
+	o.Record.Intent, o.HasFinalizer = &Intent{UID: "u", Attempt: 1, At: noon, Refused: true, Home: "aws/1/elsewhere",
 		Identity: map[string]string{"Name": "taken"}}, true
 	out, h, err := advanceBox(t, b, o, map[string]string{"name": "free"})
 	if err != nil || !out.Synced || last(h).Refused {

@@ -75,7 +75,7 @@ func passageAfter(o Owner, err error) Passage {
 func (o Owner) approvedScope() string {
 	scope := fmt.Sprintf("for generation %d", o.Generation)
 	switch {
-	case o.Deleting && o.MayDeleteData:
+	case o.Deleting && o.Policy.MayDeleteData:
 		scope += ", the deletion of the object and of its data"
 	case o.Deleting:
 		scope += ", the deletion of the object"
@@ -100,12 +100,12 @@ func (o Owner) needsApproval(p Plan) bool {
 
 // isCovered reports whether an approval of the capability holds. It does not hold for later additions of another person to the AWSProvider.
 func (o Owner) isCovered() bool {
-	return o.Gate.Covered && (o.Deleting || o.SyncedGeneration == 0 || o.Recent.Provided == o.Provided)
+	return o.Gate.Covered && (o.Deleting || o.Record.SyncedGeneration == 0 || o.Recent.Provided == o.Provided)
 }
 
 // restores reports whether a plan restores a state that AWS had for this generation before.
 func (o Owner) restores(p Plan) bool {
-	lost := p.Cause == New && o.Known && o.SyncedGeneration == o.Generation && o.Recent.Provided == o.Provided
+	lost := p.Cause == New && o.Record.Known && o.Record.SyncedGeneration == o.Generation && o.Recent.Provided == o.Provided
 	return !o.Deleting && (p.Cause == Drifted || lost)
 }
 
@@ -208,7 +208,7 @@ const hashLength = 32
 // Hash identifies the changes of a plan and the state that it found, for an approval. The home is the place of the resource; see Home.
 func (p Plan) Hash(o Owner, home string) string {
 	content := planned{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Home: home, Generation: o.Generation, Deleting: o.Deleting,
-		MayDeleteData: o.MayDeleteData, Deletion: o.Deletion,
+		MayDeleteData: o.Policy.MayDeleteData, Deletion: o.Policy.Deletion,
 		Exists: p.Exists, TakesOver: p.TakesOver, Identity: p.Identity, Provided: o.Provided,
 		Changes: changesFor(o, p.Diff), Sets: changesFor(o, p.sets), Calls: callsFor(p.Steps), Later: callsFor(p.Later)}
 	text, err := json.Marshal(content) // which orders the keys of maps

@@ -42,9 +42,9 @@ func pending(t *testing.T, b *box, o Owner, labels map[string]string) string {
 func TestGate_AnEditWaitsAndWritesNothing(t *testing.T) {
 	owned := func(o Owner) *box { return &box{exists: true, tags: o.OwnerTags(), color: "blue"} }
 	create, deletion := gated(), gated()
-	deletion.Deleting, deletion.Intent = true, recorded()
+	deletion.Deleting, deletion.Record.Intent = true, recorded()
 	edit := gated()
-	edit.Intent, edit.Generation, edit.SyncedGeneration, edit.Known = recorded(), 2, 1, true
+	edit.Record.Intent, edit.Generation, edit.Record.SyncedGeneration, edit.Record.Known = recorded(), 2, 1, true
 	for name, tc := range map[string]struct {
 		b *box
 		o Owner
@@ -75,7 +75,7 @@ func TestGate_TheRestOfAnApprovedPlanRuns(t *testing.T) {
 		t.Fatalf("%v %v %v", b.writes, h.approved, err)
 	}
 	b.color, b.fail = "", nil // the call had no effect
-	o.Intent, o.Gate.Asked, o.Gate.Approved = &h.committed[0], "", true
+	o.Record.Intent, o.Gate.Asked, o.Gate.Approved = &h.committed[0], "", true
 	if out, h, err := advanceBox(t, b, o, red()); err != nil || !out.Synced || b.color != "red" || len(h.approved) > 0 {
 		t.Errorf("the rest of the plan: %+v %v", out, err)
 	}
@@ -83,7 +83,7 @@ func TestGate_TheRestOfAnApprovedPlanRuns(t *testing.T) {
 
 func TestGate_DriftIsCorrectedWithoutAnApproval(t *testing.T) {
 	o := gated()
-	o.Intent, o.SyncedGeneration, o.Known = recorded(), 1, true
+	o.Record.Intent, o.Record.SyncedGeneration, o.Record.Known = recorded(), 1, true
 	b := &box{exists: true, tags: o.OwnerTags(), color: "blue"}
 	if out, h, err := advanceBox(t, b, o, red()); err != nil || !out.Synced || b.color != "red" || len(h.approved) > 0 {
 		t.Errorf("drift: %+v %v", out, err)
@@ -103,13 +103,13 @@ func TestGate_DriftIsCorrectedWithoutAnApproval(t *testing.T) {
 
 func TestGate_WhoWritesNothingWaitsForNobody(t *testing.T) {
 	o := gated()
-	o.Management = v1alpha1.ManageObserve
+	o.Policy.Management = v1alpha1.ManageObserve
 	if out, _, err := advanceBox(t, &box{exists: true, color: "blue"}, o, red()); err != nil || len(out.Drift) == 0 ||
 		out.Passage.Pending != "" {
 		t.Errorf("Observe: %+v %v", out, err)
 	}
 	o = gated()
-	o.Intent, o.Generation, o.SyncedGeneration = recorded(), 2, 1
+	o.Record.Intent, o.Generation, o.Record.SyncedGeneration = recorded(), 2, 1
 	if out, _, err := advanceBox(t, &box{exists: true, tags: o.OwnerTags(), color: "red"}, o, red()); err != nil || !out.Synced {
 		t.Errorf("an edit that changes nothing in AWS: %+v %v", out, err)
 	}
@@ -164,7 +164,7 @@ func TestHash_IsThatOfTheContent(t *testing.T) {
 	differs("a later call", func(p *Plan, _ *Owner) { p.Later = p.Steps })
 	differs("a value of a create", func(p *Plan, _ *Owner) { p.sets = p.Diff })
 	differs("a deletion", func(_ *Plan, o *Owner) { o.Deleting = true })
-	differs("the loss of data", func(_ *Plan, o *Owner) { o.MayDeleteData = true })
+	differs("the loss of data", func(_ *Plan, o *Owner) { o.Policy.MayDeleteData = true })
 	differs("another object", func(_ *Plan, o *Owner) { o.Name = "m" })
 	if p.Hash(o, "aws/2/r") == want {
 		t.Error("another account gives the same hash")
@@ -215,7 +215,7 @@ func TestGate_AnApprovalOfTheCapabilityCoversTheObject(t *testing.T) {
 	}
 	edit := gated()
 	edit.Gate.Covered = true
-	edit.Intent, edit.Generation, edit.SyncedGeneration, edit.Known = recorded(), 2, 1, true
+	edit.Record.Intent, edit.Generation, edit.Record.SyncedGeneration, edit.Record.Known = recorded(), 2, 1, true
 	edit.Recent.Provided, edit.Provided = "before", "after"
 	pending(t, &box{exists: true, tags: edit.OwnerTags(), color: "blue"}, edit, red())
 }
@@ -236,10 +236,10 @@ func TestGate_NothingUnapprovedReachesAWS(t *testing.T) {
 				approved, mem.approved, o.Gate.Approved = want, nil, true
 			}
 			if n := len(mem.committed); n > 0 {
-				o.Intent = &mem.committed[n-1]
+				o.Record.Intent = &mem.committed[n-1]
 			}
 			if pendingHash = out.Passage.Pending; out.Synced && err == nil {
-				o.SyncedGeneration, o.Known = o.Generation, true
+				o.Record.SyncedGeneration, o.Record.Known = o.Generation, true
 				if want != approved && b.color == want {
 					approved = want // AWS had it already: there was nothing to approve
 				}

@@ -31,22 +31,22 @@ func hiddenPaths(st *v1alpha1.CommonStatus, i *Intent) []string {
 }
 
 // hiddenToRecord returns the paths of write-only values that the intent must record before a plan runs, by the rules of tagsToRecord.
-func (o Owner) hiddenToRecord(recorded []string, p Plan) []string {
+func (w Written) hiddenToRecord(recorded []string, p Plan) []string {
 	switch {
 	case p.Cause == InSync:
 		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Hidden, path) })
 	case p.Writes():
-		return union(recorded, slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(o.Hidden, path) }))
+		return union(recorded, slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(w.Hidden, path) }))
 	default:
 		return recorded
 	}
 }
 
 // hideWritten replaces a value from AWS by stars at a path with a written secret, also after the spec has another value there, or none.
-func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
+func (w Written) hideWritten(diff kind.Diff) kind.Diff {
 	for i, c := range diff {
 		hides := func(path string) bool { return c.At(path) || kind.Change{Path: path}.At(c.Path) }
-		if slices.ContainsFunc(o.Hidden, hides) {
+		if slices.ContainsFunc(w.Hidden, hides) {
 			diff[i].Have = stars
 		}
 	}

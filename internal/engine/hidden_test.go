@@ -41,7 +41,8 @@ func TestJudge_NamesNoOwnerOfAnotherNamespace(t *testing.T) {
 				delete(tags, key)
 			}
 		}
-		o := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1", Known: rand.IntN(2) == 0, Deleting: rand.IntN(2) == 0,
+		o := Owner{Identity: Identity{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1"},
+			Record: Record{Known: rand.IntN(2) == 0}, Deleting: rand.IntN(2) == 0,
 			OnlyOwn: rand.IntN(2) == 0}
 		verdict, why := Judge(o, tags, time.Time{})
 		if verdict != Foreign {
@@ -57,7 +58,7 @@ func TestJudge_NamesNoOwnerOfAnotherNamespace(t *testing.T) {
 
 // The owner of the same namespace, and an earlier cluster of the object's own, are named: the remedy needs them.
 func TestJudge_NamesAnOwnerOfTheNamespace(t *testing.T) {
-	o := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1"}
+	o := Owner{Identity: Identity{Kind: "S3Bucket", Namespace: "ns", Name: "b", UID: "own", Cluster: "c1"}}
 	for _, tags := range []map[string]string{{wellknown.TagOwner: "S3Bucket/ns/other"},
 		{wellknown.TagOwner: "S3Bucket/ns/b", wellknown.TagCluster: "earlier"}} {
 		if _, why := Judge(o, tags, time.Time{}); !strings.Contains(why, "other") && !strings.Contains(why, "earlier") {

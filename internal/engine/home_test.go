@@ -22,15 +22,15 @@ func TestSameHome_BelievesTheStatusBeforeTheRecord(t *testing.T) {
 		moved bool
 	}{
 		"nothing is known":                    {Owner{}, false},
-		"the record":                          {Owner{Intent: &Intent{Home: here}}, false},
-		"another record":                      {Owner{Intent: &Intent{Home: there}}, true},
-		"a refused create elsewhere":          {Owner{Intent: &Intent{Home: there, Refused: true}}, false},
-		"the status":                          {Owner{Home: here, Intent: &Intent{Home: here}}, false},
-		"a changed record":                    {Owner{Home: there, Intent: &Intent{Home: here}}, true},
-		"a removed record":                    {Owner{Home: there}, true},
-		"a changed record after a create":     {Owner{Recent: Recent{CreatedIn: there}, Intent: &Intent{Home: here}}, true},
-		"the record after a create":           {Owner{Recent: Recent{CreatedIn: here}, Intent: &Intent{Home: here}}, false},
-		"another record than the status says": {Owner{Home: here, Intent: &Intent{Home: there}}, true},
+		"the record":                          {Owner{Record: Record{Intent: &Intent{Home: here}}}, false},
+		"another record":                      {Owner{Record: Record{Intent: &Intent{Home: there}}}, true},
+		"a refused create elsewhere":          {Owner{Record: Record{Intent: &Intent{Home: there, Refused: true}}}, false},
+		"the status":                          {Owner{Record: Record{Home: here, Intent: &Intent{Home: here}}}, false},
+		"a changed record":                    {Owner{Record: Record{Home: there, Intent: &Intent{Home: here}}}, true},
+		"a removed record":                    {Owner{Record: Record{Home: there}}, true},
+		"a changed record after a create":     {Owner{Recent: Recent{CreatedIn: there}, Record: Record{Intent: &Intent{Home: here}}}, true},
+		"the record after a create":           {Owner{Recent: Recent{CreatedIn: here}, Record: Record{Intent: &Intent{Home: here}}}, false},
+		"another record than the status says": {Owner{Record: Record{Home: here, Intent: &Intent{Home: there}}}, true},
 	} {
 		err := sameHome(c.o, sc)
 		if s, ok := status.AsStalled(err); ok != c.moved || ok && s.Reason != status.ReasonProviderMoved {

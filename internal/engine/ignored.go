@@ -22,12 +22,12 @@ func ignoredIn(want, have any, written map[string]string) kind.Diff {
 
 // keepIgnored returns the versions of write-only values. Values that are left alone keep their earlier versions, so that they are written
 // once they are managed again.
-func (o Owner) keepIgnored(versions map[string]string, ignored kind.Diff) map[string]string {
+func (w Written) keepIgnored(versions map[string]string, ignored kind.Diff) map[string]string {
 	for _, c := range ignored {
 		if _, hidden := versions[c.Path]; !hidden {
 			continue
 		}
-		if before, written := o.Written[c.Path]; written {
+		if before, written := w.Versions[c.Path]; written {
 			versions[c.Path] = before
 		} else {
 			delete(versions, c.Path)

@@ -53,17 +53,17 @@ func (k Keys) covers(other Keys) bool {
 
 // unrecordedKeys are the keys that were about to be written when the status was in sync last, and that the
 // status may therefore not record.
-func (o Owner) unrecordedKeys() Keys {
-	if o.Intent == nil || o.Intent.KeysGeneration <= o.SyncedGeneration {
+func (r Record) unrecordedKeys() Keys {
+	if r.Intent == nil || r.Intent.KeysGeneration <= r.SyncedGeneration {
 		return nil
 	}
-	return o.Intent.Keys
+	return r.Intent.Keys
 }
 
 // mustRecord reports whether keys that a plan adds must be persisted before it runs. At a generation that was
 // in sync, the status records them.
 func (o Owner) mustRecord(added Keys) bool {
-	return o.Generation != o.SyncedGeneration && !o.unrecordedKeys().covers(added)
+	return o.Generation != o.Record.SyncedGeneration && !o.Record.unrecordedKeys().covers(added)
 }
 
 // writtenTags are the tag keys that the status or the intent records.
@@ -76,8 +76,8 @@ func writtenTags(st *v1alpha1.CommonStatus, i *Intent) []string {
 
 // removableTagKeys are the tag keys that are removed where they are not declared: those that were written, and the mark of a deletion that
 // was undone, which an earlier object wrote.
-func (o Owner) removableTagKeys() []string {
-	return append(slices.Clone(o.ManagedTagKeys), wellknown.TagRecoverableUntil)
+func (w Written) removableTagKeys() []string {
+	return append(slices.Clone(w.TagKeys), wellknown.TagRecoverableUntil)
 }
 
 // tagsToRecord returns the tag keys that the intent must record before a plan runs: those that it records, and
@@ -92,7 +92,7 @@ func (o Owner) tagsToRecord(recorded []string, p Plan) []string {
 	case p.Writes():
 		return union(recorded, slices.DeleteFunc(slices.Clone(p.TagKeys), func(key string) bool {
 			_, always := owners[key]
-			return always || slices.Contains(o.ManagedTagKeys, key)
+			return always || slices.Contains(o.Written.TagKeys, key)
 		}))
 	default:
 		return recorded

@@ -19,12 +19,12 @@ import (
 // known returns an object after its resource was seen with its tags.
 func known() Owner {
 	o := us()
-	o.Intent, o.Known, o.CreatedAt, o.SyncedGeneration = recorded(), true, noon.Add(-time.Hour), 1
+	o.Record.Intent, o.Record.Known, o.Record.CreatedAt, o.Record.SyncedGeneration = recorded(), true, noon.Add(-time.Hour), 1
 	return o
 }
 
 func boxOf(o Owner) *box {
-	return &box{exists: true, tags: o.OwnerTags(), created: o.CreatedAt, color: "red"}
+	return &box{exists: true, tags: o.OwnerTags(), created: o.Record.CreatedAt, color: "red"}
 }
 
 // AWS documents that ListTagsOfResource may return an empty list for seconds after a write.
@@ -64,7 +64,7 @@ func TestAdvance_CreateSurvivesLaggingTags(t *testing.T) {
 				if s, ok := status.AsStalled(err); ok {
 					t.Fatalf("a lagging tag read is reported as %s: %v", s.Reason, s)
 				}
-				o.Intent = &h.committed[0]
+				o.Record.Intent = &h.committed[0]
 				h.now = h.now.Add(time.Second)
 			}
 			t.Fatal("does not settle")
@@ -74,7 +74,7 @@ func TestAdvance_CreateSurvivesLaggingTags(t *testing.T) {
 
 func TestAdvance_BusyPrecedesUnknownOwner(t *testing.T) {
 	o := us()
-	o.Intent = recorded()
+	o.Record.Intent = recorded()
 	_, _, err := advanceBox(t, &box{exists: true, busy: "CREATING"}, o, nil)
 	waits(t, err, status.ReasonBusy)
 }
@@ -148,8 +148,8 @@ func TestDeletionPolicyOf_DefaultsToThatOfTheKind(t *testing.T) {
 func TestAdvance_HoldsAResourceOfUnknownOwner(t *testing.T) {
 	for name, edit := range map[string]func(*Owner, *box){
 		"created again by another": func(_ *Owner, b *box) { b.created = noon.Add(-time.Minute) },
-		"only an annotation":       func(o *Owner, _ *box) { o.Known = false },
-		"no creation time":         func(o *Owner, b *box) { o.CreatedAt, b.created = time.Time{}, time.Time{} },
+		"only an annotation":       func(o *Owner, _ *box) { o.Record.Known = false },
+		"no creation time":         func(o *Owner, b *box) { o.Record.CreatedAt, b.created = time.Time{}, time.Time{} },
 	} {
 		for _, deleting := range []bool{false, true} {
 			o := known()
@@ -184,8 +184,8 @@ func TestAdvance_AnotherOwnersTagsAreForeignAtOnce(t *testing.T) {
 
 func TestAdvance_CommitsAMissingFinalizerFirst(t *testing.T) {
 	for name, edit := range map[string]func(*Owner){
-		"intent in the annotations": func(o *Owner) { o.Known = false },
-		"only the status":           func(o *Owner) { o.Intent = nil },
+		"intent in the annotations": func(o *Owner) { o.Record.Known = false },
+		"only the status":           func(o *Owner) { o.Record.Intent = nil },
 	} {
 		o := known()
 		o.HasFinalizer = false
@@ -197,7 +197,7 @@ func TestAdvance_CommitsAMissingFinalizerFirst(t *testing.T) {
 		if len(h.committed) != 1 || b.looks != 1 {
 			t.Errorf("%s: committed %d times", name, len(h.committed))
 		}
-		o.Management = v1alpha1.ManageObserve
+		o.Policy.Management = v1alpha1.ManageObserve
 		h = &host{t: t, b: boxOf(o), now: noon}
 		if _, err := advanceOn(t, h, o, nil); err != nil || len(h.committed) > 0 {
 			t.Errorf("%s: an object that only observes gets a finalizer: %v", name, err)
@@ -346,7 +346,7 @@ func TestAdvance_ThreeLostCreatesMakeOneResource(t *testing.T) {
 	for h.now.Sub(noon) < 100*time.Second {
 		before := len(b.writes)
 		_, _ = advanceOn(t, h, o, nil)
-		o.Intent = &h.committed[len(h.committed)-1]
+		o.Record.Intent = &h.committed[len(h.committed)-1]
 		b.exists = false // the emulated creates have no effect: each is made after the last one's time
 		if len(b.writes) > before {
 			creates = append(creates, h.now.Sub(noon))
@@ -374,7 +374,7 @@ func TestAdvance_AParentThatIsGoneIsToldAndNotPolled(t *testing.T) {
 		for h.now.Sub(noon) < 20*time.Minute {
 			_, err := advanceOn(t, h, o, nil)
 			if len(h.committed) > 0 {
-				o.Intent = &h.committed[len(h.committed)-1]
+				o.Record.Intent = &h.committed[len(h.committed)-1]
 			}
 			if w, ok := status.AsWaiting(err); ok { // as the reconciler does
 				untold++
@@ -399,9 +399,9 @@ func TestAdvance_ALostRetryIsWaitedForByADeletion(t *testing.T) {
 	b.exists = false
 	b.fail["box:Create"] = lost
 	h.now = noon.Add(time.Minute)
-	o.Intent = &h.committed[0]
+	o.Record.Intent = &h.committed[0]
 	_, _ = advanceOn(t, h, o, nil)
-	o.Intent = &h.committed[1]
+	o.Record.Intent = &h.committed[1]
 	o.Deleting = true
 	shows := h.now.Add(settleUnknown)
 	for range 10 {
@@ -437,7 +437,7 @@ func TestAdvance_ARefusedRecordSaysNothingOfAnothersCreate(t *testing.T) {
 				t.Fatalf("%v, wrote %v", err, b.writes)
 			}
 			second.fail, second.now = nil, noon.Add(time.Second)
-			o.Intent, o.HasFinalizer,
+			o.Record.Intent, o.HasFinalizer,
 				o.Deleting = &Intent{Home: "aws/1/r", UID: "u", Attempt: 1, At: noon.Add(100 * time.Millisecond), Generation: o.Generation}, true,
 				deleting
 			for second.now.Before(noon.Add(20 * time.Second)) {
@@ -466,7 +466,7 @@ func TestAdvance_TokensChangeOnlyWithKnownOutcomes(t *testing.T) {
 	o := us()
 	pass := func() { // one pass, a second later
 		_, _ = advanceOn(t, h, o, nil)
-		o.Intent = &h.committed[len(h.committed)-1]
+		o.Record.Intent = &h.committed[len(h.committed)-1]
 		b.exists = false
 		h.now = h.now.Add(time.Second)
 	}
@@ -494,7 +494,7 @@ func TestAdvance_TokensChangeOnlyWithKnownOutcomes(t *testing.T) {
 
 func TestAdvance_RefusesAnotherIdentity(t *testing.T) {
 	o := known()
-	o.Intent.Identity = map[string]string{"Name": "old"}
+	o.Record.Intent.Identity = map[string]string{"Name": "old"}
 	for _, deleting := range []bool{false, true} {
 		o.Deleting = deleting
 		b := boxOf(o)
@@ -504,7 +504,7 @@ func TestAdvance_RefusesAnotherIdentity(t *testing.T) {
 			t.Error("AWS was called for another resource")
 		}
 	}
-	o.Deleting, o.Intent.Identity = false, nil
+	o.Deleting, o.Record.Intent.Identity = false, nil
 	if _, h, err := advanceBox(t, boxOf(o), o, map[string]string{"name": "x"}); err != nil || h.committed[0].Identity["Name"] != "x" {
 		t.Errorf("an older record gains the identity: %+v %v", h.committed, err)
 	}
@@ -535,7 +535,7 @@ func TestAdvance_LooksAtABusyResourceWhenAWSAsks(t *testing.T) {
 	} {
 		for _, management := range []v1alpha1.ManagementPolicy{v1alpha1.ManageFull, v1alpha1.ManageObserve} {
 			o := known()
-			o.Management = management
+			o.Policy.Management = management
 			b := boxOf(o)
 			b.busy, b.lookAt = "UPDATING", noon.Add(after)
 			_, _, err := advanceBox(t, b, o, map[string]string{"color": "green"})

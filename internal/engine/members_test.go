@@ -30,12 +30,12 @@ func TestOwner_TowardAMember(t *testing.T) {
 		o := known()
 		o.Recent.Created, o.Recent.UntaggedSettled = true, c.settled
 		if c.fresh {
-			o.Intent, o.Known = nil, false
+			o.Record.Intent, o.Record.Known = nil, false
 		}
-		if got, _ := Judge(o.ofMember(&kind.Member{Recorded: c.recorded}), nil, o.CreatedAt); got != c.want {
+		if got, _ := Judge(o.ofMember(&kind.Member{Recorded: c.recorded}), nil, o.Record.CreatedAt); got != c.want {
 			t.Errorf("%s: verdict %d, want %d", c.name, got, c.want)
 		}
-		if got, _ := Judge(o.ofMember(nil), nil, o.CreatedAt); got != Ours && !c.fresh {
+		if got, _ := Judge(o.ofMember(nil), nil, o.Record.CreatedAt); got != Ours && !c.fresh {
 			t.Errorf("%s: the whole is judged %d, want %d", c.name, got, Ours)
 		}
 	}

@@ -141,14 +141,15 @@ func (o Owner) whyNotNamed(n kind.Naming, tags map[string]map[string]string) str
 	switch {
 	case slices.ContainsFunc(n.ARNs, func(arn string) bool { return !o.mayUse(tags[arn]) }):
 		return "belongs to an object of another namespace: name a resource of this namespace, or have an administrator add the namespace of its owner to --shared-namespaces of the operator"
-	case len(o.Foreign) == 0 || n.Guessed || slices.ContainsFunc(n.ARNs, func(arn string) bool { return tags[arn][wellknown.TagOwner] != "" }):
+	case len(o.Neighbors.Foreign) == 0 || n.Guessed ||
+		slices.ContainsFunc(n.ARNs, func(arn string) bool { return tags[arn][wellknown.TagOwner] != "" }):
 		return ""
 	}
 	arns := n.ARNs
 	if len(arns) == 0 && strings.HasPrefix(n.Value, "arn:") { // of another account
 		arns = []string{n.Value}
 	}
-	if len(arns) == 0 || slices.ContainsFunc(arns, func(arn string) bool { return allowsForeign(o.Foreign, arn) }) {
+	if len(arns) == 0 || slices.ContainsFunc(arns, func(arn string) bool { return allowsForeign(o.Neighbors.Foreign, arn) }) {
 		return ""
 	}
 	return "shows no object of this namespace as its owner, and --foreign-resources of the operator does not allow " + arns[0] +

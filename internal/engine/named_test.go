@@ -58,16 +58,17 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 	}{
 		{name: "another namespace's", tags: theirs, plan: writes, want: status.ReasonNotPermitted, looks: 1},
 		{name: "nobody's", plan: writes, looks: 1},
-		{name: "of a shared namespace", tags: theirs, plan: writes, edit: func(o *Owner) { o.Shared = []string{"other"} }, looks: 1},
+		{name: "of a shared namespace", tags: theirs, plan: writes, edit: func(o *Owner) { o.Neighbors.Shared = []string{"other"} }, looks: 1},
 		{name: "nobody's, of a type that the administrator allows", plan: writes,
-			edit: func(o *Owner) { o.Foreign = []string{"arn:aws:ec2:*:*:vpc/*"} }, looks: 1},
-		{name: "nobody's, of another type", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} },
+			edit: func(o *Owner) { o.Neighbors.Foreign = []string{"arn:aws:ec2:*:*:vpc/*"} }, looks: 1},
+		{name: "nobody's, of another type", plan: writes, edit: func(o *Owner) { o.Neighbors.Foreign = []string{"arn:aws:s3:::*"} },
 			want: status.ReasonNotPermitted, looks: 1},
-		{name: "of this namespace, of another type", tags: ours, plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} },
+		{name: "of this namespace, of another type", tags: ours, plan: writes,
+			edit:  func(o *Owner) { o.Neighbors.Foreign = []string{"arn:aws:s3:::*"} },
 			looks: 1},
 		{name: "nothing to write", tags: theirs, plan: Plan{Cause: InSync}},
 		{name: "a deletion", tags: theirs, plan: writes, edit: func(o *Owner) { o.Deleting = true }},
-		{name: "an object that observes", tags: theirs, plan: writes, edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }},
+		{name: "an object that observes", tags: theirs, plan: writes, edit: func(o *Owner) { o.Policy.Management = v1alpha1.ManageObserve }},
 		{name: "a look that fails", err: failure, plan: writes, want: "failure", looks: 1},
 	} {
 		looks := 0
@@ -96,7 +97,7 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 // A name that only resembles that of a resource is no reason to refuse an object; the ARN of another account is.
 func TestWhyNotNamed_JudgesWhatIsOutsideOfTheAccount(t *testing.T) {
 	o := us()
-	o.Foreign = []string{"arn:aws:s3:::*"}
+	o.Neighbors.Foreign = []string{"arn:aws:s3:::*"}
 	const elsewhere = "arn:aws:sqs:eu-west-1:999999999999:jobs"
 	for _, c := range []struct {
 		n       kind.Naming

@@ -23,27 +23,77 @@ import (
 // https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const maxTagValue = 256
 
-// Owner holds the facts about an object that the engine needs to decide who owns a resource and which actions are allowed.
-type Owner struct {
+// Identity identifies an object in the owner tags of its resource.
+type Identity struct {
 	Kind, Namespace, Name, UID string
-	// Cluster is the cluster's ID; Previous are clusters that this one may take over resources from.
-	Cluster  string
+	// Cluster is the cluster's ID.
+	Cluster string
+}
+
+// Neighbors are the resources of others that an object may take over or name.
+type Neighbors struct {
+	// Previous are clusters that this one may take over resources from.
 	Previous []string
 	// Shared are further namespaces with resources that the object may name like those of its own namespace: NAMESPACE of the cluster, or
 	// CLUSTER-ID/NAMESPACE.
 	Shared []string
 	// Foreign are patterns of ARNs of resources without an owner that the object may name; none allows all.
 	Foreign []string
+}
 
-	// Generation is the object's; SyncedGeneration the last one that AWS was observed to match.
-	Generation, SyncedGeneration int64
-	Deleting                     bool
-	Deletion                     v1alpha1.DeletionPolicy
-	Adoption                     v1alpha1.AdoptionPolicy
-	Management                   v1alpha1.ManagementPolicy
-	Drift                        v1alpha1.DriftPolicy
+// Policy holds the policies of an object's spec, defaults applied, and the consents that they need.
+type Policy struct {
+	Deletion       v1alpha1.DeletionPolicy
+	Adoption       v1alpha1.AdoptionPolicy
+	Management     v1alpha1.ManagementPolicy
+	Drift          v1alpha1.DriftPolicy
+	RecreateOnLoss bool
 	// AllowAdoption is the provider's consent to adoptionPolicy Always.
 	AllowAdoption bool
+	// MayDeleteData is true when the annotation of the object allows the deletion of its data.
+	MayDeleteData bool
+}
+
+// Record holds the records about an object's resource, in its status and its annotations.
+type Record struct {
+	// Home is the place that the status gives for a resource of the object; empty when there is none yet.
+	Home string
+	// Known is true once the status records the resource.
+	Known bool
+	// SyncedGeneration is the last generation of the object that AWS was observed to match.
+	SyncedGeneration int64
+	// CreatedAt is the creation time that the status recorded while the resource carried this object's
+	// owner tags; zero when none was recorded. Tenants cannot write the status.
+	CreatedAt time.Time
+	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
+	NoCreationTime bool
+	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
+	Intent *Intent
+	// Earlier is the record of the other object that this one was restored or copied from; nil when there is none.
+	Earlier *Intent
+}
+
+// Written holds the parts of a resource that the operator wrote, or was about to write.
+type Written struct {
+	// TagKeys are the keys of the tags.
+	TagKeys []string
+	// Paths are the paths of members of documents, and Hidden those of their write-only values.
+	Paths, Hidden []string
+	// Versions are the versions of the write-only values, by path.
+	Versions map[string]string
+}
+
+// Owner holds the facts about an object that the engine needs to decide who owns a resource and which actions are allowed.
+type Owner struct {
+	Identity
+	Neighbors Neighbors
+	Policy    Policy
+	Record    Record
+	// Written holds what was written so far.
+	Written Written
+
+	Generation int64
+	Deleting   bool
 	// OnlyOwn limits a deletion to resources that carry the object's own UID, which the author of an
 	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
 	// the object is gone.
@@ -51,44 +101,20 @@ type Owner struct {
 	// ProvesNothing is true for an object in deletion that no one vouches for and that never had a resource as far as the operator
 	// knows: AWS is not asked about it.
 	ProvesNothing bool
-	// Home is the place that the status gives for a resource of the object; empty when there is none yet.
-	Home string
 	// HasFinalizer is true when the object carries the operator's finalizer.
 	HasFinalizer bool
-	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
-	Intent *Intent
-	// Earlier is the record of the other object that this one was restored or copied from; nil when there is none.
-	Earlier *Intent
-	// Known is true once the status records the resource.
-	Known bool
-	// CreatedAt is the creation time that the status recorded while the resource carried this object's
-	// owner tags; zero when none was recorded. Tenants cannot write the status.
-	CreatedAt time.Time
-	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
-	NoCreationTime bool
 	// Unnamed is true for kinds with identifiers that AWS assigns: another name is no remedy.
 	Unnamed bool
 	// Proven and TagsFixed are those of kind.Seen.
 	Proven, TagsFixed bool
-	RecreateOnLoss    bool
 	// Import is the identifier of the resource that the spec imports; empty for none.
 	Import string
-	// ManagedTagKeys are the tag keys that were written so far, or were about to be.
-	ManagedTagKeys []string
-	// ManagedPaths are the paths of members of documents that were written so far, or were about to be.
-	ManagedPaths []string
-	// Hidden are the paths of write-only values that AWS has, or may have.
-	Hidden []string
 	// KeyNames are the names of keys in the spec, without those of references.
 	KeyNames []string
-	// Written are the versions of write-only values last written, by path.
-	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.
 	Check *kind.Check
 	// Provided is the hash of the additions of the provider to the desired state, such as its defaultTags; empty for none.
 	Provided string
-	// MayDeleteData is true when the annotation of the object allows the deletion of its data.
-	MayDeleteData bool
 	// Gate says how the plans of the object are approved.
 	Gate Gate
 	// Recent holds the results of the last calls of this process.
@@ -129,8 +155,8 @@ type Recent struct {
 
 // ReportsOnly reports whether the differences of a plan are only reported and not corrected.
 func (o Owner) ReportsOnly(p Plan) bool {
-	outside := p.Cause == Drifted || p.Cause == New && o.Known
-	return o.Management == v1alpha1.ManageObserve || o.Drift == v1alpha1.DriftReport && outside && !o.Deleting
+	outside := p.Cause == Drifted || p.Cause == New && o.Record.Known
+	return o.Policy.Management == v1alpha1.ManageObserve || o.Policy.Drift == v1alpha1.DriftReport && outside && !o.Deleting
 }
 
 // providerEdited reports whether a difference follows from an edit of the provider. If an edit was not yet applied when AWS was last as
@@ -141,7 +167,7 @@ func (o Owner) providerEdited(diff kind.Diff) bool {
 	}
 	return slices.ContainsFunc(diff, func(c kind.Change) bool {
 		key, isTag := strings.CutPrefix(c.Path, "Tags[")
-		return isTag && !c.MarksOwner() && (c.Gone || !slices.Contains(o.ManagedTagKeys, strings.TrimSuffix(key, "]")))
+		return isTag && !c.MarksOwner() && (c.Gone || !slices.Contains(o.Written.TagKeys, strings.TrimSuffix(key, "]")))
 	})
 }
 
@@ -160,17 +186,17 @@ func (r Recent) createdWith(tags map[string]string) map[string]bool {
 }
 
 // OwnerTags are the tags that mark a resource as this object's.
-func (o Owner) OwnerTags() map[string]string {
+func (i Identity) OwnerTags() map[string]string {
 	return map[string]string{
 		wellknown.TagManagedBy: wellknown.OperatorName,
-		wellknown.TagCluster:   o.Cluster,
-		wellknown.TagOwner:     o.label(),
-		wellknown.TagOwnerUID:  o.UID,
+		wellknown.TagCluster:   i.Cluster,
+		wellknown.TagOwner:     i.label(),
+		wellknown.TagOwnerUID:  i.UID,
 	}
 }
 
-func (o Owner) label() string {
-	return shortenWithHash(fmt.Sprintf("%s/%s/%s", o.Kind, o.Namespace, o.Name), maxTagValue)
+func (i Identity) label() string {
+	return shortenWithHash(fmt.Sprintf("%s/%s/%s", i.Kind, i.Namespace, i.Name), maxTagValue)
 }
 
 // shortenWithHash shortens s to at most n characters, the last 8 of them hex digits of a hash of s, so that
@@ -220,7 +246,7 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 		return judgeUntagged(o, created)
 	case o.OnlyOwn:
 		return Foreign, fmt.Sprintf("its tag %s is %q and this object's UID is %q", wellknown.TagOwnerUID, uid, o.UID)
-	case o.Adoption == v1alpha1.AdoptNever:
+	case o.Policy.Adoption == v1alpha1.AdoptNever:
 		return Foreign, "it was left by an earlier object of this name, and adoptionPolicy is Never"
 	default:
 		return TakeOver, ""
@@ -232,10 +258,10 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 const ownerHidden = "its tags name an object of another namespace, which the log of the operator names for administrators"
 
 // hides reports whether the tags name an owner that the users of the object's namespace must not know of.
-func (o Owner) hides(tags map[string]string) bool {
+func (i Identity) hides(tags map[string]string) bool {
 	owner := tags[wellknown.TagOwner]
 	parts := strings.SplitN(owner, "/", 3)
-	return owner != "" && (len(parts) < 3 || parts[1] != o.Namespace)
+	return owner != "" && (len(parts) < 3 || parts[1] != i.Namespace)
 }
 
 // contradictions lists the owner tags with values of another owner. A missing tag is no contradiction.
@@ -243,7 +269,7 @@ func (o Owner) contradictions(tags map[string]string) []string {
 	var out []string
 	for _, key := range []string{wellknown.TagManagedBy, wellknown.TagCluster, wellknown.TagOwner} {
 		have, want := tags[key], o.OwnerTags()[key]
-		if have == "" || have == want || key == wellknown.TagCluster && o.inherits(have) {
+		if have == "" || have == want || key == wellknown.TagCluster && o.Neighbors.inherits(have) {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s=%s", key, have))
@@ -255,12 +281,12 @@ func (o Owner) contradictions(tags map[string]string) []string {
 // resource was looked for: an object that may adopt a resource that it finds, or only observes it, looks first. So does one with a record
 // that does not name its cluster.
 func (o Owner) checkEarlier(unseen bool) error {
-	e := o.Earlier
-	if e == nil || o.Deleting || o.Known || o.isOurs(e.Cluster) {
+	e := o.Record.Earlier
+	if e == nil || o.Deleting || o.Record.Known || o.isOurs(e.Cluster) {
 		return nil
 	}
-	looks := e.Cluster == "" || o.Adoption == v1alpha1.AdoptAlways || o.Management == v1alpha1.ManageObserve
-	if unseen && looks || e.Cluster == "" && len(o.Previous) > 0 {
+	looks := e.Cluster == "" || o.Policy.Adoption == v1alpha1.AdoptAlways || o.Policy.Management == v1alpha1.ManageObserve
+	if unseen && looks || e.Cluster == "" && len(o.Neighbors.Previous) > 0 {
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
@@ -270,10 +296,12 @@ func (o Owner) checkEarlier(unseen bool) error {
 }
 
 // isOurs reports whether a cluster is the operator's, or one that it may take over resources from.
-func (o Owner) isOurs(cluster string) bool { return cluster == o.Cluster || o.inherits(cluster) }
+func (o Owner) isOurs(cluster string) bool {
+	return cluster == o.Cluster || o.Neighbors.inherits(cluster)
+}
 
-func (o Owner) inherits(cluster string) bool {
-	for _, p := range o.Previous {
+func (n Neighbors) inherits(cluster string) bool {
+	for _, p := range n.Previous {
 		if p == cluster {
 			return true
 		}
@@ -293,20 +321,21 @@ func (o Owner) mayUse(tags map[string]string) bool {
 		return false
 	}
 	ours := cluster == "" || o.isOurs(cluster)
-	return ours && (parts[1] == o.Namespace || slices.Contains(o.Shared, parts[1])) || slices.Contains(o.Shared, cluster+"/"+parts[1])
+	shared := o.Neighbors.Shared
+	return ours && (parts[1] == o.Namespace || slices.Contains(shared, parts[1])) || slices.Contains(shared, cluster+"/"+parts[1])
 }
 
 func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	switch {
 	case o.Proven, o.Recent.Created:
 		return Ours, ""
-	case o.onRecord() && !o.Recent.UntaggedSettled:
+	case o.Record.onRecord() && !o.Recent.UntaggedSettled:
 		return Unknown, "AWS to show the owner tags of the resource"
-	case o.createdThen(created):
+	case o.Record.createdThen(created):
 		return Ours, ""
 	case o.mayAdopt():
 		return Adopt, ""
-	case o.onRecord():
+	case o.Record.onRecord():
 		return Unproven, o.whyUnproven()
 	}
 	return Foreign, "it carries no owner tags; import it (nexusctl import --adopt) with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider, or " + o.elsewhere()
@@ -321,18 +350,18 @@ func (o Owner) elsewhere() string {
 }
 
 // createdThen reports whether the status proves that the resource with this creation time is the object's.
-func (o Owner) createdThen(created time.Time) bool {
-	return o.Known && !o.CreatedAt.IsZero() && (o.NoCreationTime || sameSecond(o.CreatedAt, created))
+func (r Record) createdThen(created time.Time) bool {
+	return r.Known && !r.CreatedAt.IsZero() && (r.NoCreationTime || sameSecond(r.CreatedAt, created))
 }
 
 // mayAdopt reports whether the object may adopt a resource without an owner.
 func (o Owner) mayAdopt() bool {
-	return !o.Deleting && o.Adoption == v1alpha1.AdoptAlways && o.AllowAdoption && o.Deletion != ""
+	return !o.Deleting && o.Policy.Adoption == v1alpha1.AdoptAlways && o.Policy.AllowAdoption && o.Policy.Deletion != ""
 }
 
 // onRecord reports whether the object's status or annotations claim the resource. Annotations prove
 // nothing, but they are reason enough not to give a resource up.
-func (o Owner) onRecord() bool { return o.Known || o.Intent.MayHaveCreated() }
+func (r Record) onRecord() bool { return r.Known || r.Intent.MayHaveCreated() }
 
 func (o Owner) whyUnproven() string {
 	var tags []string
@@ -355,9 +384,9 @@ func (o Owner) ofMember(m *kind.Member) Owner {
 	if m == nil {
 		return o
 	}
-	o.Recent.Created, o.CreatedAt, o.Known = false, time.Time{}, m.Recorded
+	o.Recent.Created, o.Record.CreatedAt, o.Record.Known = false, time.Time{}, m.Recorded
 	if o.Recent.UntaggedSettled && !m.Recorded {
-		o.Intent = nil
+		o.Record.Intent = nil
 	}
 	return o
 }

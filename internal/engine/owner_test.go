@@ -14,7 +14,7 @@ import (
 )
 
 func TestJudge(t *testing.T) {
-	us := Owner{Kind: "S3Bucket", Namespace: "ns", Name: "n", UID: "u1", Cluster: "c1"}
+	us := Owner{Identity: Identity{Kind: "S3Bucket", Namespace: "ns", Name: "n", UID: "u1", Cluster: "c1"}}
 	tags := func(edit map[string]string) map[string]string {
 		m := us.OwnerTags()
 		maps.Copy(m, edit)
@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	with := func(edit func(*Owner)) Owner { o := us; edit(&o); return o }
 	adopting := func(o *Owner) {
-		o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
+		o.Policy.Adoption, o.Policy.AllowAdoption, o.Policy.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
 	}
 	for _, c := range []struct {
 		name    string
@@ -33,7 +33,7 @@ func TestJudge(t *testing.T) {
 		want    Verdict
 	}{
 		{name: "our UID", o: us, tags: tags(nil), want: Ours},
-		{name: "our UID, whatever the adoption policy", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(nil),
+		{name: "our UID, whatever the adoption policy", o: with(func(o *Owner) { o.Policy.Adoption = v1alpha1.AdoptNever }), tags: tags(nil),
 			want: Ours},
 		{name: "no tags on what shows in another way that it is ours", o: with(func(o *Owner) { o.Proven = true }), want: Ours},
 		{name: "another object's tags on what we made", o: with(func(o *Owner) { o.Proven = true }),
@@ -45,15 +45,15 @@ func TestJudge(t *testing.T) {
 			tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
 		{name: "another object's tags that nothing can change", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }),
 			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
-		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }),
+		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Policy.Adoption = v1alpha1.AdoptNever }),
 			tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
 		{name: "another object", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another object, adoption always", o: with(func(o *Owner) {
-			o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
+			o.Policy.Adoption, o.Policy.AllowAdoption, o.Policy.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
 		}),
 			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another cluster", o: us, tags: tags(map[string]string{wellknown.TagCluster: "c0"}), want: Foreign},
-		{name: "a previous cluster", o: with(func(o *Owner) { o.Previous = []string{"c0"} }),
+		{name: "a previous cluster", o: with(func(o *Owner) { o.Neighbors.Previous = []string{"c0"} }),
 			tags: tags(map[string]string{wellknown.TagCluster: "c0", wellknown.TagOwnerUID: "u0"}), want: TakeOver},
 		{name: "our UID, the other owner tags removed", o: us, tags: map[string]string{wellknown.TagOwnerUID: "u1"}, want: Ours},
 		{name: "our UID beside another owner's name", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}),
@@ -63,36 +63,43 @@ func TestJudge(t *testing.T) {
 		{name: "untagged", o: us, tags: map[string]string{"team": "a"}, want: Foreign},
 		{name: "untagged, adoption always", o: with(adopting), want: Adopt},
 		{name: "untagged, the provider forbids adoption",
-			o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
+			o: with(func(o *Owner) { o.Policy.Adoption, o.Policy.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
 		{name: "untagged, deleting, adoption always, nothing on record", o: with(func(o *Owner) { adopting(o); o.Deleting = true }),
 			want: Foreign},
 
-		{name: "untagged, the status records it", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, want: Unknown},
-		{name: "untagged, an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute),
+		{name: "untagged, the status records it", o: with(func(o *Owner) { o.Record.Known, o.Record.CreatedAt = true, at }),
+			created: at, want: Unknown},
+		{name: "untagged, an annotation records it", o: with(func(o *Owner) { o.Record.Intent = &Intent{At: at} }), created: at.Add(time.Minute),
 			want: Unknown},
 		{name: "untagged, deleting, the status records it",
-			o: with(func(o *Owner) { o.Known, o.CreatedAt, o.Deleting, o.OnlyOwn = true, at, true, true }), created: at, want: Unknown},
+			o:       with(func(o *Owner) { o.Record.Known, o.Record.CreatedAt, o.Deleting, o.OnlyOwn = true, at, true, true }),
+			created: at, want: Unknown},
 		{name: "untagged for long, the status records its creation",
-			o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Truncate(time.Second),
-			want: Ours},
+			o:       with(func(o *Owner) { o.Record.Known, o.Record.CreatedAt = true, at; o.Recent.UntaggedSettled = true }),
+			created: at.Truncate(time.Second),
+			want:    Ours},
 		{name: "untagged for long, of a kind without creation times", o: with(func(o *Owner) {
-			o.Known, o.CreatedAt, o.NoCreationTime = true, at, true
+			o.Record.Known, o.Record.CreatedAt, o.Record.NoCreationTime = true, at, true
 			o.Recent.UntaggedSettled = true
 		}), created: at.Add(time.Hour), want: Ours},
 		{name: "untagged for long, without creation times, never seen tagged",
-			o: with(func(o *Owner) { o.Known, o.NoCreationTime = true, true; o.Recent.UntaggedSettled = true }), want: Unproven},
-		{name: "untagged for long, created again by another",
-			o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Add(time.Hour),
+			o:    with(func(o *Owner) { o.Record.Known, o.Record.NoCreationTime = true, true; o.Recent.UntaggedSettled = true }),
 			want: Unproven},
-		{name: "untagged for long, AWS reports no creation time", o: with(func(o *Owner) { o.Known = true; o.Recent.UntaggedSettled = true }),
+		{name: "untagged for long, created again by another",
+			o: with(func(o *Owner) { o.Record.Known, o.Record.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Add(time.Hour),
+			want: Unproven},
+		{name: "untagged for long, AWS reports no creation time",
+			o:    with(func(o *Owner) { o.Record.Known = true; o.Recent.UntaggedSettled = true }),
 			want: Unproven},
 		{name: "untagged for long, only an annotation records it",
-			o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.UntaggedSettled = true }), created: at.Add(time.Minute), want: Unproven},
+			o:       with(func(o *Owner) { o.Record.Intent = &Intent{At: at}; o.Recent.UntaggedSettled = true }),
+			created: at.Add(time.Minute), want: Unproven},
 		{name: "untagged for long, on record, adoption always",
-			o: with(func(o *Owner) { adopting(o); o.Known = true; o.Recent.UntaggedSettled = true }), want: Adopt},
-		{name: "untagged right after our acknowledged create", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.Created = true }),
+			o: with(func(o *Owner) { adopting(o); o.Record.Known = true; o.Recent.UntaggedSettled = true }), want: Adopt},
+		{name: "untagged right after our acknowledged create",
+			o:    with(func(o *Owner) { o.Record.Intent = &Intent{At: at}; o.Recent.Created = true }),
 			want: Ours},
-		{name: "another owner, although on record", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at,
+		{name: "another owner, although on record", o: with(func(o *Owner) { o.Record.Known, o.Record.CreatedAt = true, at }), created: at,
 			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 
 		{name: "deletion that no capability vouches for: an earlier object's", o: with(func(o *Owner) { o.OnlyOwn = true }),
@@ -113,7 +120,8 @@ func TestJudge(t *testing.T) {
 
 func TestJudge_AdvisesNoOtherNameWhereAWSAssignsIdentifiers(t *testing.T) {
 	for _, known := range []bool{false, true} { // found by its identifier, and recorded
-		o := Owner{Kind: "NATGateway", Namespace: "team", Name: "exit", UID: "u", Cluster: "c", Known: known, Unnamed: true}
+		o := Owner{Identity: Identity{Kind: "NATGateway", Namespace: "team", Name: "exit", UID: "u", Cluster: "c"},
+			Record: Record{Known: known}, Unnamed: true}
 		o.Recent.UntaggedSettled = true
 		if _, why := Judge(o, nil, time.Time{}); strings.Contains(why, "another name") ||
 			!strings.Contains(why, "delete this object and create another") {
@@ -128,7 +136,7 @@ func TestJudge_AdvisesNoOtherNameWhereAWSAssignsIdentifiers(t *testing.T) {
 
 func TestLongOwnersStayApart(t *testing.T) {
 	long := strings.Repeat("n", 260)
-	a, b := Owner{Name: long + "a"}.OwnerTags()[wellknown.TagOwner], Owner{Name: long + "b"}.OwnerTags()[wellknown.TagOwner]
+	a, b := Identity{Name: long + "a"}.OwnerTags()[wellknown.TagOwner], Identity{Name: long + "b"}.OwnerTags()[wellknown.TagOwner]
 	if a == b || len(a) > 256 || len(b) > 256 {
 		t.Errorf("%d %d %v", len(a), len(b), a == b)
 	}
@@ -165,11 +173,12 @@ func TestReadIntent_IgnoresTheRecordOfAnotherObject(t *testing.T) {
 }
 
 func TestTokensAreStableAndApart(t *testing.T) {
-	o := Owner{UID: "u"}
+	o := Owner{Identity: Identity{UID: "u"}}
 	if first, second := Token(o, "a"), Token(o, "a"); first != second {
 		t.Error("not stable")
 	}
-	others := []string{Token(Owner{UID: "v"}, "a"), Token(o, "b"), Token(Owner{UID: "u", Intent: &Intent{Attempt: 2}}, "a")}
+	others := []string{Token(Owner{Identity: Identity{UID: "v"}}, "a"), Token(o, "b"),
+		Token(Owner{Identity: Identity{UID: "u"}, Record: Record{Intent: &Intent{Attempt: 2}}}, "a")}
 	for _, other := range others {
 		if other == Token(o, "a") {
 			t.Error("two calls share a token")

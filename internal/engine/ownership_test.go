@@ -76,13 +76,13 @@ func ownershipAfter(t *testing.T, o Owner, tags map[string]string) v1alpha1.Owne
 func TestOwnership_FollowsFromTheLastLook(t *testing.T) {
 	full := us()
 	observing := us()
-	observing.Management = v1alpha1.ManageObserve
+	observing.Policy.Management = v1alpha1.ManageObserve
 	elsewhere, beside, earlier := full.OwnerTags(), full.OwnerTags(), full.OwnerTags()
 	elsewhere[wellknown.TagOwner] = full.Kind + "/other/x"
 	beside[wellknown.TagOwner] = full.Kind + "/" + full.Namespace + "/other"
 	beside[wellknown.TagOwnerUID], elsewhere[wellknown.TagOwnerUID], earlier[wellknown.TagOwnerUID] = "theirs", "theirs", "earlier"
 	shared := observing
-	shared.Shared = []string{"other"}
+	shared.Neighbors.Shared = []string{"other"}
 	for _, c := range []struct {
 		name string
 		o    Owner
@@ -122,7 +122,8 @@ func TestForgetObserved_KeepsWhatTheObjectOwns(t *testing.T) {
 }
 
 func TestMayUse_NamespacesAndClusters(t *testing.T) {
-	o := Owner{Namespace: "ns", Cluster: "c1", Previous: []string{"c0"}, UID: "u", Shared: []string{"platform", "c2/network"}}
+	o := Owner{Identity: Identity{Namespace: "ns", Cluster: "c1", UID: "u"},
+		Neighbors: Neighbors{Previous: []string{"c0"}, Shared: []string{"platform", "c2/network"}}}
 	for tags, want := range map[[3]string]bool{
 		{"", "", ""}: true, {"", "", "u"}: true, {"", "", "theirs"}: false,
 		{"VPC/ns/x", "c1", "theirs"}: true, {"VPC/ns/x", "c0", "theirs"}: true, {"VPC/ns/x", "c2", "theirs"}: false,

@@ -36,13 +36,13 @@ func writtenPaths(obj v1alpha1.Resource, i *Intent) []string {
 }
 
 // pathsToRecord returns the paths that the intent must record before a plan runs, by the rules of tagsToRecord.
-func (o Owner) pathsToRecord(recorded []string, p Plan) []string {
+func (w Written) pathsToRecord(recorded []string, p Plan) []string {
 	switch {
 	case p.Cause == InSync:
 		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Paths, path) })
 	case p.Writes():
 		return boundPaths(union(recorded,
-			slices.DeleteFunc(slices.Clone(p.Paths), func(path string) bool { return slices.Contains(o.ManagedPaths, path) })))
+			slices.DeleteFunc(slices.Clone(p.Paths), func(path string) bool { return slices.Contains(w.Paths, path) })))
 	default:
 		return recorded
 	}
@@ -154,8 +154,8 @@ func dropUndeclared(want any, written []string) (dropped []string) {
 // longer declare.
 func (d *decider[CR, S]) readDocuments() {
 	d.paths = pathsOf(d.want)
-	if !d.o.Deleting && d.o.Management != v1alpha1.ManageObserve {
-		d.dropped = dropUndeclared(d.want, d.o.ManagedPaths)
+	if !d.o.Deleting && d.o.Policy.Management != v1alpha1.ManageObserve {
+		d.dropped = dropUndeclared(d.want, d.o.Written.Paths)
 	}
 }
 

@@ -48,5 +48,5 @@ func (i *Intent) statement(kindName, namespace, name string) (string, error) {
 // own identity would serve it, and neither its status nor a signed record shows that a resource of it may exist. The engine makes no call
 // for such an object: each answer would show its author which resources exist.
 func (f Facts) provesNothing(o Owner) bool {
-	return o.Deleting && f.Borrowed && !f.Trusted && !f.Signed && !o.Known
+	return o.Deleting && f.Borrowed && !f.Trusted && !f.Signed && !o.Record.Known
 }

@@ -74,7 +74,7 @@ func TestSummarize_SaysWhatIsOnlyReported(t *testing.T) {
 func TestScopeOf_AnObservedResourceNeedsNoDefaultTags(t *testing.T) {
 	f := Facts{Provider: v1alpha1.AWSProviderSpec{DefaultTags: map[string]v1alpha1.TagValue{"team": "x"}}}
 	for policy, want := range map[v1alpha1.ManagementPolicy]string{v1alpha1.ManageFull: "x", v1alpha1.ManageObserve: ""} {
-		if sc, err := ScopeOf(&v1alpha1.S3Bucket{}, Owner{Management: policy}, f); err != nil || sc.Tags["team"] != want {
+		if sc, err := ScopeOf(&v1alpha1.S3Bucket{}, Owner{Policy: Policy{Management: policy}}, f); err != nil || sc.Tags["team"] != want {
 			t.Errorf("%s: %v, %v", policy, sc.Tags, err)
 		}
 	}

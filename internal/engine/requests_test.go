@@ -30,7 +30,7 @@ func failsOnce(t *testing.T, err error) {
 
 func TestFailedRequest_IsReportedOnceAndSentAgain(t *testing.T) {
 	o := us()
-	o.Intent = recorded()
+	o.Record.Intent = recorded()
 	h := &host{t: t, b: &box{exists: true, tags: o.OwnerTags(), color: "blue", stale: 99, was: "blue"}, now: noon}
 	if _, err := advanceOn(t, h, o, map[string]string{"color": "red"}); err == nil {
 		t.Fatal("AWS shows the change at once")
@@ -54,7 +54,7 @@ func TestFailedRequest_OfACreateGetsANewToken(t *testing.T) {
 	_, err := advanceOn(t, h, us(), nil)
 	waits(t, err, status.ReasonProgressing)
 	o := us()
-	o.Intent = &h.committed[0]
+	o.Record.Intent = &h.committed[0]
 	h.b.exists, h.b.hidden, h.b.failed, h.now = false, 0, failedWith("1"), noon.Add(time.Second)
 	_, err = advanceOn(t, h, o, nil)
 	failsOnce(t, err)

@@ -156,8 +156,8 @@ func stagesOf(steps []kind.Step) [][]kind.Step {
 // AWS APIs ask for that (Secrets Manager: 32 to 64 characters; EC2: at most 64).
 func Token(o Owner, action string) string {
 	attempt := 1
-	if o.Intent != nil && o.Intent.Attempt > 0 {
-		attempt = o.Intent.Attempt
+	if o.Record.Intent != nil && o.Record.Intent.Attempt > 0 {
+		attempt = o.Record.Intent.Attempt
 	}
 	h := sha256.Sum256(fmt.Appendf(nil, "%s/%d/%s", o.UID, attempt, action))
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])

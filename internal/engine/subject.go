@@ -93,36 +93,43 @@ func DeletionPolicyOf(obj v1alpha1.Resource, m kind.Meta) v1alpha1.DeletionPolic
 func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	spec, st := obj.CommonSpec(), obj.CommonStatus()
 	o := Owner{
-		Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
-		Cluster: f.Cluster, Previous: f.Previous, Shared: f.Shared, Foreign: f.Foreign,
-		Generation: obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
-		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
-		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
-		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
-		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
+		Identity: Identity{Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
+			Cluster: f.Cluster},
+		Neighbors: Neighbors{Previous: f.Previous, Shared: f.Shared, Foreign: f.Foreign},
+		Policy: Policy{Deletion: DeletionPolicyOf(obj, e.Meta()), Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy,
+			Drift: spec.DriftPolicy, AllowAdoption: f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
+			MayDeleteData: MayDeleteData(obj, obj.GetName())},
+		Record: recordOf(e, obj, intent),
+		Written: Written{TagKeys: writtenTags(st, intent), Paths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent),
+			Versions: st.WrittenVersions},
+		Generation: obj.GetGeneration(), Deleting: obj.GetDeletionTimestamp() != nil,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), v1alpha1.FinalizerOf(e.Name())),
-		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())),
-		Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent),
-		Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions, KeyNames: keyNames(obj),
+		Unnamed:      e.Meta().Identity != kind.ByName, Import: importID(obj), KeyNames: keyNames(obj), Check: f.Check,
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
-	if st.CreationTime != nil {
-		o.CreatedAt = st.CreationTime.Time
-	}
-	if st.OwnsResource() {
-		o.Home = st.Home
-	}
 	if s, ok := obj.(interface{ RecreatesOnLoss() bool }); ok {
-		o.RecreateOnLoss = s.RecreatesOnLoss()
+		o.Policy.RecreateOnLoss = s.RecreatesOnLoss()
 	}
-	o.Import = importID(obj)
 	// Where no capability vouches for the object, only its UID counts, which its author cannot choose.
 	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
-	o.MayDeleteData = MayDeleteData(obj, obj.GetName())
 	o.Gate = gateOf(obj, o, f.Gated)
 	o.Gate.Covered = f.Covered
 	o.ProvesNothing = f.provesNothing(o)
 	return o
+}
+
+// recordOf reads the records about the resource of an object.
+func recordOf(e Entry, obj v1alpha1.Resource, intent *Intent) Record {
+	st := obj.CommonStatus()
+	r := Record{Known: st.ARN != "" || st.ID != "", SyncedGeneration: st.SyncedGeneration, NoCreationTime: e.Meta().NoCreationTime,
+		Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID()))}
+	if st.CreationTime != nil {
+		r.CreatedAt = st.CreationTime.Time
+	}
+	if st.OwnsResource() {
+		r.Home = st.Home
+	}
+	return r
 }
 
 // providedBy returns the hash of the additions of a provider to the desired state; empty for none.
@@ -279,7 +286,7 @@ const maxTags = 40
 // ScopeOf returns the facts that a kind gets in addition to the spec. A deletion never fails because of the tags.
 func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	tags := map[string]string{}
-	if o.Management != v1alpha1.ManageObserve { // an observed resource was not made through the provider
+	if o.Policy.Management != v1alpha1.ManageObserve { // an observed resource was not made through the provider
 		for k, v := range f.Provider.DefaultTags {
 			tags[k] = string(v)
 		}
@@ -294,7 +301,7 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		return kind.Scope{}, status.Invalid("spec.tags", "%d tags together with the provider's defaultTags; at most %d are possible", len(tags),
 			maxTags)
 	}
-	if o.Management != v1alpha1.ManageObserve { // an object that only observes owns nothing
+	if o.Policy.Management != v1alpha1.ManageObserve { // an object that only observes owns nothing
 		maps.Copy(tags, o.OwnerTags())
 	}
 	return kind.Scope{
@@ -302,11 +309,11 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Partition: f.Partition, Account: f.Account, Region: f.Region,
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
 		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace,
-		Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData, NeededDays: f.NeededDays,
+		Deleting: o.Deleting, Observing: o.Policy.Management == v1alpha1.ManageObserve, GuardData: f.GuardData, NeededDays: f.NeededDays,
 		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted,
 		MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
 		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f),
-		Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
+		Recorded: recordedIn(*obj.CommonStatus()), Keys: o.Record.unrecordedKeys(), WrittenTags: o.Written.TagKeys,
 	}, nil
 }
 

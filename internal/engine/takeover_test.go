@@ -35,7 +35,7 @@ func TestWhatAnEarlierObjectLeftIsTakenOverOnlyWhenAllowed(t *testing.T) {
 
 func TestADeletionLeavesWhatItsObjectMayNotTakeOver(t *testing.T) {
 	o := us()
-	o.Deleting, o.Intent = true, recorded()
+	o.Deleting, o.Record.Intent = true, recorded()
 	b := left()
 	out, _, err := advanceBox(t, b, o, nil)
 	if err != nil || !out.Gone || !slices.Equal(b.writes, []string{"box:Delete"}) {
@@ -53,7 +53,7 @@ func TestADeletionLeavesWhatItsObjectMayNotTakeOver(t *testing.T) {
 
 func TestARequestedCheckOfAHeldDeletionIsAnswered(t *testing.T) {
 	o := us()
-	o.Deleting, o.Intent = true, recorded()
+	o.Deleting, o.Record.Intent = true, recorded()
 	b := &box{exists: true, tags: o.OwnerTags(), holds: []kind.Hold{{Reason: status.ReasonBucketNotEmpty, Message: "empty it"}}}
 	out, _, err := advanceBox(t, b, o, nil)
 	waits(t, err, status.ReasonBucketNotEmpty)

@@ -213,12 +213,12 @@ func TestAWSObjectsOfEarlierVersions_KeepTheirResources(t *testing.T) {
 			t.Fatalf("record %+v, %v", record, err)
 		}
 		owner := engine.OwnerOf(catalog.Kinds()[i], obj, record, engine.Facts{Cluster: "x"})
-		if !owner.Known || !owner.HasFinalizer || owner.CreatedAt.IsZero() || owner.SyncedGeneration != obj.GetGeneration() {
+		if !owner.Record.Known || !owner.HasFinalizer || owner.Record.CreatedAt.IsZero() || owner.Record.SyncedGeneration != obj.GetGeneration() {
 			t.Errorf("owner %+v", owner)
 		}
 		for key := range owner.OwnerTags() {
-			if !slices.Contains(owner.ManagedTagKeys, key) {
-				t.Errorf("the resource has no tag %s: %q", key, owner.ManagedTagKeys)
+			if !slices.Contains(owner.Written.TagKeys, key) {
+				t.Errorf("the resource has no tag %s: %q", key, owner.Written.TagKeys)
 			}
 		}
 		if !status.ReadyAt(obj.CommonStatus().Conditions, obj.GetGeneration()) {

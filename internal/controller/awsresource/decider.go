@@ -34,7 +34,7 @@ func (p *pass) decider(session *awsclient.Session, provider *v1alpha1.AWSProvide
 		if err == nil {
 			err = refuseCreate(provider, plan)
 		}
-		if err == nil && plan.Cause == engine.Deleting && plan.Writes() && o.Deletion == v1alpha1.DeletionDelete {
+		if err == nil && plan.Cause == engine.Deleting && plan.Writes() && o.Policy.Deletion == v1alpha1.DeletionDelete {
 			err = p.usage.holdDeletion(ctx, sc.NeededDays)
 		}
 		return plan, err

@@ -204,7 +204,7 @@ func updated(edit func(in *cognitoidentityprovider.UpdateUserPoolInput)) func(*t
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "CognitoUserPool", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "CognitoUserPool", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

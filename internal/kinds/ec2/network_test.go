@@ -39,7 +39,7 @@ func subjectIn(t *testing.T, e engine.Entry, o v1alpha1.Resource) (*kindtest.Sub
 
 // ownedTags returns the tags of an earlier object of the kind and name.
 func ownedTags(kindName, name, uid string) map[string]string {
-	return engine.Owner{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
+	return engine.Identity{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
 }
 
 // vpcID is the identifier of the only VPC of a test.

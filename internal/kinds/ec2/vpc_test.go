@@ -104,7 +104,7 @@ func deleteVPC(ctx context.Context, c *ec2.Client, id *string) error {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "VPC", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "VPC", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 const ourUID = "uid-of-" + name

@@ -135,7 +135,7 @@ func repositories(t *testing.T, r *kindtest.Rig) []types.Repository {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "ECRRepository", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "ECRRepository", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

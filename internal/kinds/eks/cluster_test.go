@@ -163,7 +163,7 @@ func deleteCluster(t *testing.T, r *kindtest.Rig) {
 }
 
 func clusterTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "EKSCluster", Namespace: kindtest.Namespace, Name: platform, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "EKSCluster", Namespace: kindtest.Namespace, Name: platform, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 func TestCluster(t *testing.T) {

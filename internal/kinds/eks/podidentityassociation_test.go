@@ -160,7 +160,8 @@ func deleteAll(t *testing.T, r *kindtest.Rig) {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "PodIdentityAssociation", Namespace: kindtest.Namespace, Name: account, UID: uid, Cluster: cluster}.OwnerTags()
+	o := engine.Identity{Kind: "PodIdentityAssociation", Namespace: kindtest.Namespace, Name: account, UID: uid, Cluster: cluster}
+	return o.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

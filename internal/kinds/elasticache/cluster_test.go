@@ -140,7 +140,7 @@ func placed(_ *testing.T, s *kindtest.Subject) {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "ElastiCacheCluster", Namespace: kindtest.Namespace, Name: id, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "ElastiCacheCluster", Namespace: kindtest.Namespace, Name: id, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

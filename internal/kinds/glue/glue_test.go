@@ -113,7 +113,7 @@ func settle(t *testing.T, s *kindtest.Subject) {
 }
 
 func scope(deleting bool) kind.Scope {
-	o := engine.Owner{Kind: "K", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}
+	o := engine.Identity{Kind: "K", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}
 	return kind.Scope{Partition: "aws-cn", Account: "1", Region: "cn-north-1", Tags: with(o.OwnerTags(), "team", "a"),
 		OwnerTags: o.OwnerTags(), Deleting: deleting,
 		Ref: func(kindName, name string) (kind.Target, error) {

@@ -91,7 +91,7 @@ func profileRows() []kindtest.Case {
 			Stalled: status.ReasonConflict},
 		{Name: "and one of another owner", Existing: bare, Object: named,
 			Before: foreignProfile(name, name,
-				engine.Owner{Kind: "IAMRole", Namespace: "team-b", Name: name, UID: "u", Cluster: kindtest.Cluster}.OwnerTags()),
+				engine.Identity{Kind: "IAMRole", Namespace: "team-b", Name: name, UID: "u", Cluster: kindtest.Cluster}.OwnerTags()),
 			Stalled: status.ReasonConflict},
 		{Name: "and one of another cluster", Existing: bare, Object: named, Before: foreignProfile(name, name, ownerTags("u", "another")),
 			Stalled: status.ReasonConflict},

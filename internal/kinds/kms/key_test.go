@@ -150,7 +150,7 @@ func aliasesOf(t *testing.T, r *kindtest.Rig) []string {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "KMSKey", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "KMSKey", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

@@ -450,7 +450,7 @@ func TestInstanceChecksShareARead(t *testing.T) {
 	}
 	other, unknown := s.Object.DeepCopyObject().(*v1alpha1.RDSInstance), s.Owner()
 	other.Spec.DBInstanceIdentifier = "absent"
-	unknown.Intent, unknown.Known = nil, false
+	unknown.Record.Intent, unknown.Record.Known = nil, false
 	check("the check that reads for another", s.Owner(), s.Object, "absent", engine.InSync, 1)
 	check("the check of an instance that the answer lacks", unknown, other, own, engine.New, 2)
 	check("the check that the answer serves", s.Owner(), s.Object, "absent", engine.InSync, 0)

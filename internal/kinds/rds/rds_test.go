@@ -36,7 +36,7 @@ func settled(t *testing.T, s *kindtest.Subject) {
 }
 
 func ownerTags(kindName, name, uid string) map[string]string {
-	return engine.Owner{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
+	return engine.Identity{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
 }
 
 func withTag(c *v1alpha1.CommonSpec, k, v string) {

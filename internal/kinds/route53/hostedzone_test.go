@@ -158,7 +158,7 @@ func change(ctx context.Context, c *route53.Client, id *string, action types.Cha
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "Route53HostedZone", Namespace: kindtest.Namespace, Name: "shop", UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "Route53HostedZone", Namespace: kindtest.Namespace, Name: "shop", UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

@@ -33,7 +33,7 @@ func TestANameOfAnotherNamespaceIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, r := recordSubject(t, recordsOf(c.spec...))
 			byHand(t, r)
-			tags := engine.Owner{Kind: "Route53RecordSet", Namespace: c.owner, Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
+			tags := engine.Identity{Kind: "Route53RecordSet", Namespace: c.owner, Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
 			writeOwner(types.ChangeActionCreate, tags, true)(t, r)
 			_, err := s.Settle(t.Context(), nil)
 			st, ok := status.AsStalled(err)
@@ -60,7 +60,7 @@ func TestNamesOfAnotherNamespaceAreNotDelegated(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, r := recordSubject(t, recordsOf(named("app."+domain), ofType("NS", "ns.example.net.")))
-			tags := engine.Owner{Kind: "Route53RecordSet", Namespace: c.owner, Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
+			tags := engine.Identity{Kind: "Route53RecordSet", Namespace: c.owner, Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
 			writeOwner(types.ChangeActionCreate, tags, true, named(c.below+domain))(t, r)
 			_, err := s.Settle(t.Context(), nil)
 			st, ok := status.AsStalled(err)
@@ -73,7 +73,7 @@ func TestNamesOfAnotherNamespaceAreNotDelegated(t *testing.T) {
 
 func TestAClaimOfAnotherNamespaceIsNotNamed(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
-	tags := engine.Owner{Kind: "Route53RecordSet", Namespace: "other", Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
+	tags := engine.Identity{Kind: "Route53RecordSet", Namespace: "other", Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
 	writeOwner(types.ChangeActionCreate, tags, true)(t, r)
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict || strings.Contains(err.Error(), "other/web") {

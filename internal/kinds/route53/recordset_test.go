@@ -202,7 +202,7 @@ func writeOwner(action types.ChangeAction, tags map[string]string, signed bool, 
 func claimed(uid, cluster string, exists bool) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		tags := engine.Owner{Kind: "Route53RecordSet", Namespace: kindtest.Namespace, Name: "www", UID: uid, Cluster: cluster}.OwnerTags()
+		tags := engine.Identity{Kind: "Route53RecordSet", Namespace: kindtest.Namespace, Name: "www", UID: uid, Cluster: cluster}.OwnerTags()
 		writeOwner(types.ChangeActionCreate, tags, true)(t, r)
 		if exists {
 			byHand(t, r)

@@ -178,7 +178,7 @@ func send(t *testing.T, r *kindtest.Rig) {
 }
 
 func ownerTags(uid, cluster string) map[string]string {
-	return engine.Owner{Kind: "SQSQueue", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
+	return engine.Identity{Kind: "SQSQueue", Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: cluster}.OwnerTags()
 }
 
 var ownerPaths = []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}

@@ -102,8 +102,9 @@ func TestEveryReferenceFieldAsksForTheStateOfItsObject(t *testing.T) {
 			for _, of := range append(slices.Clone(targets), elsewhere) {
 				rows++
 				asked, answer := "", errors.New("nobody asked")
-				sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1", Namespace: "team", EKSCluster: "production",
-					Tags: map[string]string{}, OwnerTags: map[string]string{}}
+				sc := kind.Scope{Place: kind.Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}, Namespace: "team",
+					Federation: kind.Federation{EKSCluster: "production"},
+					Tags:       map[string]string{}, Search: kind.Search{OwnerTags: map[string]string{}}}
 				sc.Ref = func(kindName, name string) (got kind.Target, err error) {
 					if asked = kindName; name != "x" {
 						t.Errorf("%s: %s: asked for %s", e.Name(), field, name)

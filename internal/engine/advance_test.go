@@ -249,6 +249,9 @@ func (h *host) Refs() map[string]kind.Target { return h.refs }
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
+// aPlace is the place of the resources of the tests.
+var aPlace = kind.Place{Partition: "aws", Account: "1", Region: "r"}
+
 func us() Owner {
 	return Owner{Identity: Identity{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}, Generation: 1,
 		Policy:       Policy{Deletion: v1alpha1.DeletionDelete},
@@ -267,7 +270,7 @@ func advanceOn(t *testing.T, h *host, o Owner, labels map[string]string) (Outcom
 	e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return h.b })
 	cr := e.New()
 	cr.SetLabels(labels)
-	sc := kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}
+	sc := kind.Scope{Tags: o.OwnerTags(), Place: aPlace}
 	return Advance(t.Context(), Attend(e.Bind(aws.Config{}), sc, cr), e.Meta(), o, h)
 }
 
@@ -563,7 +566,7 @@ func TestAPassThatNeverSettlesEnds(t *testing.T) {
 	cr.SetLabels(map[string]string{"color": "red"})
 	decide := func(ctx context.Context, o Owner) (Plan, error) {
 		b.color = "blue" // a person paints it back every time
-		return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, cr)
+		return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Place: aPlace}, o, cr)
 	}
 	_, err := Advance(t.Context(), decide, e.Meta(), o, h)
 	waits(t, err, status.ReasonProgressing)

@@ -52,7 +52,7 @@ func (m *machine) kind(aws.Config) kind.Kind[*v1alpha1.S3Bucket, machineState] {
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, machineState]{
 		Meta: kind.Meta{Identity: kind.ByTag},
 		Identify: func(sc kind.Scope, _ *v1alpha1.S3Bucket) (machineState, error) {
-			return machineState{Search: sc.Search()}, nil
+			return machineState{Search: sc.Search}, nil
 		},
 		Declare: func(sc kind.Scope, cr *v1alpha1.S3Bucket, want *machineState) error {
 			if p := cr.Labels["password"]; p != "" {

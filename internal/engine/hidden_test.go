@@ -93,7 +93,7 @@ func TestDecide_TellsNobodyWhatExists(t *testing.T) {
 			o := OwnerOf(e, obj, intent, f)
 			h := &host{t: t, b: b, now: noon}
 			out, err := Advance(t.Context(), func(ctx context.Context, o Owner) (Plan, error) {
-				return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, obj)
+				return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Place: aPlace}, o, obj)
 			}, e.Meta(), o, h)
 			if err != nil || !out.Gone || out.Plan.Exists || out.Plan.Reason != NothingOwn || b.looks > 0 {
 				t.Errorf("%s, %s: %+v, %d looks, %v", name, world, out, b.looks, err)
@@ -155,7 +155,7 @@ func TestDecide_TheEndOfAnUnvouchedDeletionNamesNoOwner(t *testing.T) {
 		{exists: true, tags: map[string]string{wellknown.TagOwner: "Box/other/b", wellknown.TagOwnerUID: "another",
 			wellknown.TagCluster: o.Cluster}}} {
 		e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return b })
-		p, err := e.Bind(aws.Config{}).Decide(t.Context(), kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o,
+		p, err := e.Bind(aws.Config{}).Decide(t.Context(), kind.Scope{Tags: o.OwnerTags(), Place: aPlace}, o,
 			e.New())
 		if err != nil || p.Cause != Gone || p.Writes() || p.Reason != NothingOwn {
 			t.Errorf("%+v, %v", p, err)

@@ -15,7 +15,7 @@ import (
 
 // People who may edit an object may change the record before a create, because it is an annotation, but not the status.
 func TestSameHome_BelievesTheStatusBeforeTheRecord(t *testing.T) {
-	sc := kind.Scope{Partition: "aws", Account: "1", Region: "r"}
+	sc := kind.Scope{Place: kind.Place{Partition: "aws", Account: "1", Region: "r"}}
 	const here, there = "aws/1/r", "aws/1/s"
 	for name, c := range map[string]struct {
 		o     Owner
@@ -50,7 +50,7 @@ func TestHome_IsThatOfTheLastLook(t *testing.T) {
 	} {
 		b := &box{exists: true, tags: c.tags}
 		e := For(func(aws.Config) kind.Kind[*v1alpha1.S3Bucket, boxState] { return b })
-		cr, sc := e.New(), kind.Scope{Tags: us().OwnerTags(), Partition: "aws", Account: "1", Region: "r"}
+		cr, sc := e.New(), kind.Scope{Tags: us().OwnerTags(), Place: aPlace}
 		if _, err := Attend(e.Bind(aws.Config{}), sc, cr)(t.Context(), us()); cr.CommonStatus().Home != c.want {
 			t.Errorf("%s: %q, %v", name, cr.CommonStatus().Home, err)
 		}

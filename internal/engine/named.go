@@ -107,7 +107,7 @@ func lookupsOf(t reflect.Type, seen map[reflect.Type]bool) []string {
 func namedBy[CR v1alpha1.Resource](k any, sc kind.Scope, obj CR) []kind.Naming {
 	var out []kind.Naming
 	for _, n := range NamedIn(obj) {
-		out = append(out, kind.Naming{Field: n.Field, Value: n.Value, ARNs: kind.ARNsOf(sc, n.Type, n.Value)})
+		out = append(out, kind.Naming{Field: n.Field, Value: n.Value, ARNs: kind.ARNsOf(sc.Place, n.Type, n.Value)})
 	}
 	if namer, ok := k.(kind.Namer[CR]); ok {
 		out = append(out, namer.Names(sc, obj)...)

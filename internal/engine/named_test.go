@@ -72,11 +72,11 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		{name: "a look that fails", err: failure, plan: writes, want: "failure", looks: 1},
 	} {
 		looks := 0
-		sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1",
-			OwnersOf: func(_ context.Context, arns []string) (map[string]map[string]string, error) {
+		sc := kind.Scope{Place: kind.Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"},
+			Lookups: kind.Lookups{OwnersOf: func(_ context.Context, arns []string) (map[string]map[string]string, error) {
 				looks++
 				return map[string]map[string]string{arns[0]: c.tags}, c.err
-			}}
+			}}}
 		o := us()
 		if c.edit != nil {
 			c.edit(&o)

@@ -305,16 +305,24 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		maps.Copy(tags, o.OwnerTags())
 	}
 	return kind.Scope{
-		Tags: tags, OwnerTags: o.OwnerTags(),
-		Partition: f.Partition, Account: f.Account, Region: f.Region,
-		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
-		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace,
-		Deleting: o.Deleting, Observing: o.Policy.Management == v1alpha1.ManageObserve, GuardData: f.GuardData, NeededDays: f.NeededDays,
-		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted,
-		MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
-		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f),
-		Recorded: recordedIn(*obj.CommonStatus()), Keys: o.Record.unrecordedKeys(), WrittenTags: o.Written.TagKeys,
+		Place:      kind.Place{Partition: f.Partition, Account: f.Account, Region: f.Region},
+		Search:     searchFor(obj, o),
+		Lookups:    kind.Lookups{Ref: f.Ref, Secret: f.Secret, OwnersOf: f.OwnersOf, Callers: f.Callers},
+		Guards:     kind.RoleGuards{Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix},
+		Federation: kind.Federation{Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster},
+		Data:       kind.DataGuard{Guarded: f.GuardData, MayDelete: MayDeleteData(obj, obj.GetName()), NeededDays: f.NeededDays},
+		Tags:       tags, UID: o.UID, Namespace: o.Namespace, Observing: o.Policy.Management == v1alpha1.ManageObserve, Trusted: f.Trusted,
+		Keys: o.Record.unrecordedKeys(), WrittenTags: o.Written.TagKeys, AllowedTypes: allowedTypes(f), Signer: f.Signer,
+		Recorded: recordedIn(*obj.CommonStatus()),
 	}, nil
+}
+
+// searchFor returns the facts to find the resource of an object.
+func searchFor(obj v1alpha1.Resource, o Owner) kind.Search {
+	return kind.Search{ID: IDOf(obj), Imported: o.Import != "", OwnerTags: o.OwnerTags(),
+		Clusters:   append([]string{o.Cluster}, o.Neighbors.Previous...),
+		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources),
+		Deleting:   o.Deleting, MayUse: o.mayUse}
 }
 
 // isTime reports whether a text is a time in the format of the operator.

@@ -11,39 +11,35 @@ import (
 )
 
 // Search holds the facts about a resource that gets its identifier from AWS. A state keeps them in a field tagged `drift:"id"`; Identify
-// fills it in from Scope.Search.
+// fills it in from Scope.
 type Search struct {
-	// ID is the recorded identifier, or the one to import; empty while there is none.
+	// ID is the identifier that AWS assigned, from the status, or the one to import; empty while there is none. Only kinds with identifiers
+	// that AWS assigns read it.
 	ID string
 	// Imported is true when the user named the identifier: no other resource may take its place.
 	Imported bool
-	// Owner are the owner tags of the object.
-	Owner map[string]string
+	// OwnerTags are only the operator's own tags, also for resources that keep them elsewhere than in tags.
+	OwnerTags map[string]string
 	// Clusters are the clusters that the object may take over resources from, its own first.
 	Clusters []string
 	// Duplicated is true while the object reports DuplicateResources, so that each look searches again.
 	Duplicated bool
-	// Deleting is true when the object is being deleted.
+	// Deleting is true when the object is being deleted: only identity matters then.
 	Deleting bool
-	// MayUse is that of Scope.
+	// MayUse reports whether the object may use a resource with these tags without owning it: one without an owner, of the object's
+	// namespace, or of a namespace that an administrator shares.
 	MayUse func(tags map[string]string) bool
-}
-
-// Search returns the facts to find the resource of the object.
-func (sc Scope) Search() Search {
-	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated,
-		Deleting: sc.Deleting, MayUse: sc.MayUse}
 }
 
 // queries are the searches by tags, in order; the first that finds something decides. Resources left by
 // an earlier object of the name are searched only before the object has a resource: a deletion, or a
 // resource that vanished, must not lead to a resource that this object never had.
 func (s Search) queries() []map[string][]string {
-	own := map[string][]string{wellknown.TagOwnerUID: {s.Owner[wellknown.TagOwnerUID]}, wellknown.TagCluster: s.Clusters}
+	own := map[string][]string{wellknown.TagOwnerUID: {s.OwnerTags[wellknown.TagOwnerUID]}, wellknown.TagCluster: s.Clusters}
 	if s.Deleting || s.ID != "" {
 		return []map[string][]string{own}
 	}
-	return []map[string][]string{own, {wellknown.TagOwner: {s.Owner[wellknown.TagOwner]}, wellknown.TagCluster: s.Clusters}}
+	return []map[string][]string{own, {wellknown.TagOwner: {s.OwnerTags[wellknown.TagOwner]}, wellknown.TagCluster: s.Clusters}}
 }
 
 // Finder finds the resource of an object where AWS assigns the identifiers: by the recorded identifier,

@@ -65,7 +65,7 @@ func TestFinder(t *testing.T) {
 				ID: func(r found) string { return r.id }, Tags: func(r found) map[string]string { return r.tags }, Unfiltered: c.unfiltered,
 			}
 			s := c.search
-			s.Owner, s.Clusters = map[string]string{wellknown.TagOwner: "K/ns/n", wellknown.TagOwnerUID: "u", wellknown.TagCluster: "c"},
+			s.OwnerTags, s.Clusters = map[string]string{wellknown.TagOwner: "K/ns/n", wellknown.TagOwnerUID: "u", wellknown.TagCluster: "c"},
 				[]string{"c"}
 			r, others, err := f.Find(t.Context(), s)
 			id := ""

@@ -52,30 +52,30 @@ var (
 // ARNsOf returns the ARNs of the resources that a value may mean, which names a resource of a type, such as ec2:subnet or s3:bucket, or of
 // any type: arn. It returns none for a resource of another account, and for a value that is not an identifier of a resource. RDS finds Shop
 // and shop by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
-func ARNsOf(sc Scope, resource, value string) []string {
+func ARNsOf(at Place, resource, value string) []string {
 	service, name, _ := strings.Cut(resource, ":")
 	switch {
 	case strings.HasPrefix(value, "arn:"):
-		return oneOf(canonicalARN(sc, value))
+		return oneOf(canonicalARN(at, value))
 	case resource == "ecr:image":
-		return oneOf(repositoryOf(sc, value))
+		return oneOf(repositoryOf(at, value))
 	case service == "ecs" && strings.HasPrefix(value, "FARGATE"): // a capacity provider of AWS
 		return nil
 	case service == "ec2", resource == "arn":
-		return ec2ARNs(sc, value)
+		return ec2ARNs(at, value)
 	case resource == "s3:bucket":
-		return []string{joinARN(sc.Partition, "s3", "", "", strings.ToLower(value))}
+		return []string{joinARN(at.Partition, "s3", "", "", strings.ToLower(value))}
 	case resource == "iam:role":
-		return []string{joinARN(sc.Partition, "iam", "", sc.Account, "role/"+strings.TrimPrefix(value, "/"))}
+		return []string{joinARN(at.Partition, "iam", "", at.Account, "role/"+strings.TrimPrefix(value, "/"))}
 	case service == "route53":
-		return []string{joinARN(sc.Partition, "route53", "", "", name+"/"+value)}
+		return []string{joinARN(at.Partition, "route53", "", "", name+"/"+value)}
 	case resource == "kms:key":
 		key := Either(strings.HasPrefix(value, "alias/"), value, "key/"+strings.ToLower(value))
-		return []string{joinARN(sc.Partition, "kms", sc.Region, sc.Account, key)}
+		return []string{joinARN(at.Partition, "kms", at.Region, at.Account, key)}
 	default:
 		separator := Either(slices.Contains(withColon, service), ":", "/")
 		value = Either(slices.Contains(inLowerCase, service), strings.ToLower(value), value)
-		return []string{joinARN(sc.Partition, service, sc.Region, sc.Account, name+separator+value)}
+		return []string{joinARN(at.Partition, service, at.Region, at.Account, name+separator+value)}
 	}
 }
 
@@ -92,7 +92,7 @@ func oneOf(arn string) []string {
 
 // ec2ARNs returns the ARNs of the resource that an EC2 identifier names. The prefix gives the type, independent of the name of the field.
 // ARNs of images and snapshots have no account in the reference of AWS, and the tagging API may show them with it.
-func ec2ARNs(sc Scope, id string) []string {
+func ec2ARNs(at Place, id string) []string {
 	match := ec2ID.FindStringSubmatch(id)
 	if match == nil {
 		return nil
@@ -102,20 +102,20 @@ func ec2ARNs(sc Scope, id string) []string {
 	case "":
 		return nil
 	case "image", "snapshot":
-		return []string{joinARN(sc.Partition, "ec2", sc.Region, "", of+"/"+id), joinARN(sc.Partition, "ec2", sc.Region, sc.Account, of+"/"+id)}
+		return []string{joinARN(at.Partition, "ec2", at.Region, "", of+"/"+id), joinARN(at.Partition, "ec2", at.Region, at.Account, of+"/"+id)}
 	default:
-		return []string{joinARN(sc.Partition, "ec2", sc.Region, sc.Account, of+"/"+id)}
+		return []string{joinARN(at.Partition, "ec2", at.Region, at.Account, of+"/"+id)}
 	}
 }
 
 // canonicalARN returns an ARN without the part behind the resource; empty for an ARN of another account, and for a text that is not an ARN.
-func canonicalARN(sc Scope, arn string) string {
+func canonicalARN(at Place, arn string) string {
 	parts := strings.SplitN(arn, ":", 6)
-	if len(parts) < 6 || parts[4] != "" && parts[4] != sc.Account {
+	if len(parts) < 6 || parts[4] != "" && parts[4] != at.Account {
 		return ""
 	}
-	if parts[2] == "ec2" && parts[3] == sc.Region { // which knows i-0123 and instance/i-0123
-		if arns := ec2ARNs(sc, parts[5][strings.LastIndex(parts[5], "/")+1:]); len(arns) > 0 {
+	if parts[2] == "ec2" && parts[3] == at.Region { // which knows i-0123 and instance/i-0123
+		if arns := ec2ARNs(at, parts[5][strings.LastIndex(parts[5], "/")+1:]); len(arns) > 0 {
 			return arns[len(arns)-1]
 		}
 	}
@@ -155,17 +155,17 @@ func firstOf(text, separator string, n int) string {
 // repositoryOf returns the ARN of the repository of an image, in the form ACCOUNT.dkr.ecr.REGION.DOMAIN/REPOSITORY:TAG, with dkr.ecr-fips
 // for the endpoints that meet FIPS, and with dkr-ecr for those that serve IPv6 too:
 // https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
-func repositoryOf(sc Scope, image string) string {
+func repositoryOf(at Place, image string) string {
 	host, path, _ := strings.Cut(image, "/")
 	host = strings.NewReplacer(".dkr.ecr-fips.", ".dkr.ecr.", ".dkr-ecr.", ".dkr.ecr.", ".dkr-ecr-fips.",
 		".dkr.ecr.").Replace(strings.ToLower(host))
 	words := strings.SplitN(host, ".", 5)
-	if len(words) < 5 || words[0] != sc.Account || words[2] != "ecr" {
+	if len(words) < 5 || words[0] != at.Account || words[2] != "ecr" {
 		return ""
 	}
 	repository, _, _ := strings.Cut(path, "@")
 	repository, _, _ = strings.Cut(repository, ":")
-	return strings.Join([]string{"arn", sc.Partition, "ecr", words[3], sc.Account, "repository/" + repository}, ":")
+	return strings.Join([]string{"arn", at.Partition, "ecr", words[3], at.Account, "repository/" + repository}, ":")
 }
 
 // queueURL matches the URLs of queues, as
@@ -202,42 +202,42 @@ func bucketOf(value string) (bucket string, ok bool) {
 
 // ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, also with another one in it, an
 // identifier of EC2, an image of a repository, the URL of a queue, or a place in a bucket.
-func ARNsByForm(sc Scope, value string) []string {
+func ARNsByForm(at Place, value string) []string {
 	if url := queueURL.FindStringSubmatch(value); url != nil {
 		region := strings.ToLower(url[1] + url[2])
-		return Either(url[3] == sc.Account,
-			[]string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
+		return Either(url[3] == at.Account,
+			[]string{joinARN(at.Partition, "sqs", Either(region == "", at.Region, region), at.Account, url[4])}, nil)
 	}
 	if bucket, ok := bucketOf(value); ok && strings.Contains(value, "://") {
-		return ARNsOf(sc, "s3:bucket", bucket)
+		return ARNsOf(at, "s3:bucket", bucket)
 	}
-	if arns := nestedARNs(sc, value); len(arns) > 0 {
+	if arns := nestedARNs(at, value); len(arns) > 0 {
 		return arns
 	}
-	if arns := ARNsOf(sc, "arn", value); len(arns) > 0 {
+	if arns := ARNsOf(at, "arn", value); len(arns) > 0 {
 		return arns
 	}
-	return ARNsOf(sc, "ecr:image", value)
+	return ARNsOf(at, "ecr:image", value)
 }
 
 // ARNsOfHost returns the ARN of the bucket that the name of a host in S3 may mean. It may be that of a principal, too, such as
 // logging.s3.amazonaws.com.
-func ARNsOfHost(sc Scope, value string) []string {
+func ARNsOfHost(at Place, value string) []string {
 	if bucket, ok := bucketOf(value); ok && !strings.Contains(value, "://") {
-		return ARNsOf(sc, "s3:bucket", bucket)
+		return ARNsOf(at, "s3:bucket", bucket)
 	}
 	return nil
 }
 
 // nestedARNs returns the ARNs inside another ARN, such as the ARN of a function in the URI of an API Gateway integration:
 // https://docs.aws.amazon.com/apigateway/latest/api/API_Integration.html
-func nestedARNs(sc Scope, value string) []string {
+func nestedARNs(at Place, value string) []string {
 	if !strings.HasPrefix(value, "arn:") || strings.Count(value, "arn:") < 2 {
 		return nil
 	}
 	var out []string
 	for _, part := range strings.Split(value, "arn:")[1:] {
-		out = append(out, oneOf(canonicalARN(sc, "arn:"+part))...)
+		out = append(out, oneOf(canonicalARN(at, "arn:"+part))...)
 	}
 	return out
 }

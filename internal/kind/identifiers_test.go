@@ -8,7 +8,7 @@ import (
 )
 
 func TestARNsOf_FindsWhatAnIdentifierMeans(t *testing.T) {
-	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	at := Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
 	for _, c := range []struct{ resource, value, want string }{
 		{"ec2:subnet", "subnet-0123abcd", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd"},
 		{"ec2:internet-gateway", "igw-0123abcd", "arn:aws:ec2:eu-west-1:123456789012:internet-gateway/igw-0123abcd"},
@@ -62,14 +62,14 @@ func TestARNsOf_FindsWhatAnIdentifierMeans(t *testing.T) {
 		{"arn", "arn:aws:kms:eu-west-1:123456789012:alias/Shop", "arn:aws:kms:eu-west-1:123456789012:alias/Shop"},
 		{"route53:healthcheck", "0b6e", "arn:aws:route53:::healthcheck/0b6e"},
 	} {
-		if got := strings.Join(ARNsOf(sc, c.resource, c.value), " "); got != c.want {
+		if got := strings.Join(ARNsOf(at, c.resource, c.value), " "); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.resource, c.value, got, c.want)
 		}
 	}
 }
 
 func TestARNsByForm_KnowsURLsOfQueues(t *testing.T) {
-	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	at := Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
 	const jobs = "arn:aws:sqs:eu-west-1:123456789012:jobs"
 	for value, want := range map[string]string{
 		"https://sqs.eu-west-1.amazonaws.com/123456789012/jobs":      jobs,
@@ -82,14 +82,14 @@ func TestARNsByForm_KnowsURLsOfQueues(t *testing.T) {
 		jobs:                                                         jobs,
 		"events":                                                     "",
 	} {
-		if got := strings.Join(ARNsByForm(sc, value), " "); got != want {
+		if got := strings.Join(ARNsByForm(at, value), " "); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}
 }
 
 func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
-	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	at := Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
 	for value, want := range map[string]string{
 		"s3://shop/model.tar.gz":                            "arn:aws:s3:::shop",
 		"S3://shop":                                         "arn:aws:s3:::shop",
@@ -110,7 +110,7 @@ func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
 		"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:shop:live/invocations": "arn:aws:lambda:eu-west-1:123456789012:function:shop",
 		"arn:aws:apigateway:eu-west-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-west-1:123456789012:function:shop/invocations":      "arn:aws:lambda:eu-west-1:123456789012:function:shop",
 	} {
-		if got := strings.Join(ARNsByForm(sc, value), " "); got != want {
+		if got := strings.Join(ARNsByForm(at, value), " "); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
 	}
@@ -118,15 +118,15 @@ func TestARNsByForm_KnowsPlacesInBucketsAndARNsInARNs(t *testing.T) {
 
 // The name of a host says less than a URL: service principals have names of that form.
 func TestARNsOfHost_KnowsBuckets(t *testing.T) {
-	sc := Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+	at := Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
 	for value, want := range map[string]string{
 		"shop.s3.eu-west-1.amazonaws.com": "arn:aws:s3:::shop", "logging.s3.amazonaws.com": "arn:aws:s3:::logging",
 		"s3.amazonaws.com": "", "com.amazonaws.eu-west-1.s3": "", "s3://shop": "", "shop": "",
 	} {
-		if got := strings.Join(ARNsOfHost(sc, value), " "); got != want {
+		if got := strings.Join(ARNsOfHost(at, value), " "); got != want {
 			t.Errorf("%s: %q, want %q", value, got, want)
 		}
-		if got := ARNsByForm(sc, value); len(got) > 0 && value != "s3://shop" {
+		if got := ARNsByForm(at, value); len(got) > 0 && value != "s3://shop" {
 			t.Errorf("%s: %q by its form", value, got)
 		}
 	}

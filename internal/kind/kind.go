@@ -367,49 +367,23 @@ const (
 
 // Scope gives Desired the facts outside the spec.
 type Scope struct {
+	Place
+	Search
+	Lookups
+	Guards     RoleGuards
+	Federation Federation
+	Data       DataGuard
+
 	// Tags are all tags that the resource is to carry: the provider's defaults, the object's, the owner's.
 	Tags map[string]string
-	// OwnerTags are only the operator's own, for resources that keep them elsewhere than in tags.
-	OwnerTags map[string]string
-	// Partition, Account and Region are where the provider leads to.
-	Partition, Account, Region string
 	// UID is the object's, a salt that AWS and other objects do not share.
 	UID string
-	// ID is the identifier that AWS assigned, from the status, or the one to import; empty while there is none. Only kinds with identifiers
-	// that AWS assigns read it.
-	ID string
-	// Imported is true when the spec names ID.
-	Imported bool
-	// Clusters are the clusters that the object may take over resources from, its own first.
-	Clusters []string
-	// Duplicated is true while the object reports DuplicateResources.
-	Duplicated bool
 	// Namespace is the object's.
 	Namespace string
-	// Deleting is true when the object is being deleted: only identity matters then.
-	Deleting bool
 	// Observing is true for an object that only observes: it gives no role to a service.
 	Observing bool
-	// GuardData asks a store that is being deleted for a Hold, with a count, while it holds data: only its object
-	// is being deleted, not the capability that it belongs to.
-	GuardData bool
-	// MayDeleteData says that the annotation of the object gives up the data of its store.
-	MayDeleteData bool
-	// NeededDays is the number of days that AWS can still restore data that is unreadable without the resource, for kinds with
-	// UsersOfCluster.
-	NeededDays int
-	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
-	Issuer   string
-	NoIssuer error
-	// OIDCProvider returns the facts from IAM about an issuer, in the account of the scope. It answers from memory if it can. An error is a
-	// failed lookup; it never means that the provider is absent.
-	OIDCProvider func(issuer string) (OIDCProvider, error)
-	// EKSCluster is the name of the operator's EKS cluster; empty while it is not known.
-	EKSCluster string
 	// Trusted is true for objects that a capability compiled: the compiler checked their specs.
 	Trusted bool
-	// Boundary and RolePath are the provider's guards for IAM roles.
-	Boundary, RolePath string
 	// Keys are the keys of the map fields tagged `drift:"keys"` that the operator may have written and that
 	// the status does not record, by field: the operator may have stopped between the two. Those that
 	// exist and are not declared are to be removed.
@@ -417,12 +391,6 @@ type Scope struct {
 	// WrittenTags are the keys of the tags that the operator wrote, or was about to write. Those that exist and are not
 	// declared are to be removed.
 	WrittenTags []string
-	// OwnersOf returns the tags of resources by their ARNs, to judge the resources that a spec names by identifiers. It returns none for
-	// resources without tags or that do not exist. Nil if nothing is judged.
-	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
-	// MayUse reports whether the object may use a resource with these tags without owning it: one without an owner, of the object's
-	// namespace, or of a namespace that an administrator shares.
-	MayUse func(tags map[string]string) bool
 	// Prepared holds the result of Prepare; nil for kinds that prepare nothing.
 	Prepared any
 	// AllowedTypes are the AWS resource types that the object may manage; nil in a plan that is made without the settings of the
@@ -431,17 +399,59 @@ type Scope struct {
 	// Signer signs owners that are kept where others can write. Nil in a plan without the operator's key, which trusts the owners that it
 	// reads.
 	Signer Signer
-	// Callers returns the ARNs of the identities as which the operator itself and the provider of the object call AWS. Nil where no
-	// provider is asked.
-	Callers func() ([]string, error)
 	// Recorded reports whether the status says that a resource with the identifier was the object's at the last look.
 	Recorded func(id string) bool
+}
+
+// Place is the part of AWS that a provider leads to.
+type Place struct {
+	Partition, Account, Region string
+}
+
+// RoleGuards are the provider's guards for IAM roles.
+type RoleGuards struct {
+	// Boundary is the permissions boundary of every role, and RolePath the prefix of its path; empty for none.
+	Boundary, RolePath string
+}
+
+// DataGuard protects the data of a store.
+type DataGuard struct {
+	// Guarded asks a store that is being deleted for a Hold, with a count, while it holds data: only its object
+	// is being deleted, not the capability that it belongs to.
+	Guarded bool
+	// MayDelete says that the annotation of the object gives up the data of its store.
+	MayDelete bool
+	// NeededDays is the number of days that AWS can still restore data that is unreadable without the resource, for kinds with
+	// UsersOfCluster.
+	NeededDays int
+}
+
+// Federation holds the facts by which pods of the cluster assume roles.
+type Federation struct {
+	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
+	Issuer   string
+	NoIssuer error
+	// OIDCProvider returns the facts from IAM about an issuer, in the account of the scope. It answers from memory if it can. An error is a
+	// failed lookup; it never means that the provider is absent.
+	OIDCProvider func(issuer string) (OIDCProvider, error)
+	// EKSCluster is the name of the operator's EKS cluster; empty while it is not known.
+	EKSCluster string
+}
+
+// Lookups ask for facts that only some objects need.
+type Lookups struct {
 	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no ID; while deleting it answers from the
 	// write-ahead intent in the status.
 	Ref func(kind, name string) (Target, error)
 	// Secret reads one key of a Secret in the object's namespace. It returns *status.Stalled with
 	// the remedy when it is missing or may not be read. Not to be called while deleting.
 	Secret func(name, key string) ([]byte, error)
+	// OwnersOf returns the tags of resources by their ARNs, to judge the resources that a spec names by identifiers. It returns none for
+	// resources without tags or that do not exist. Nil if nothing is judged.
+	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
+	// Callers returns the ARNs of the identities as which the operator itself and the provider of the object call AWS. Nil where no
+	// provider is asked.
+	Callers func() ([]string, error)
 }
 
 // AllowedTypes are names and patterns of AWS resource types, such as AWS::Kinesis::*: those that the operator may manage, and those
@@ -453,13 +463,13 @@ type AllowedTypes struct {
 }
 
 // ReferredIDs returns the literal identifiers and those of the objects that the references name.
-func ReferredIDs[ID ~string](sc Scope, kindName string, literal []ID, refs []v1alpha1.ObjectReference) ([]string, error) {
+func ReferredIDs[ID ~string](look Lookups, kindName string, literal []ID, refs []v1alpha1.ObjectReference) ([]string, error) {
 	var out []string
 	for _, id := range literal {
 		out = append(out, string(id))
 	}
 	for _, ref := range refs {
-		target, err := sc.Ref(kindName, ref.Name)
+		target, err := look.Ref(kindName, ref.Name)
 		if err != nil {
 			return nil, err
 		}

@@ -17,19 +17,19 @@ func WhyNotPassed(sc Scope, role string) string {
 	if role == "" || sc.Deleting || sc.Observing {
 		return ""
 	}
-	account, name := roleOf(sc, role)
-	prefix := "/" + strings.Trim(sc.RolePath, "/")
+	account, name := roleOf(sc.Place, role)
+	prefix := "/" + strings.Trim(sc.Guards.RolePath, "/")
 	if prefix != "/" {
 		prefix += "/"
 	}
 	switch {
-	case sc.Boundary != "":
-		return fmt.Sprintf("the provider bounds every role by %s, and whether this role is bounded is not known", sc.Boundary)
-	case sc.RolePath == "":
+	case sc.Guards.Boundary != "":
+		return fmt.Sprintf("the provider bounds every role by %s, and whether this role is bounded is not known", sc.Guards.Boundary)
+	case sc.Guards.RolePath == "":
 		return "needs rolePathPrefix on the AWSProvider, which says what roles may be given to AWS services"
 	case account != sc.Account:
 		return fmt.Sprintf("the role is in account %s and the provider in %s", account, sc.Account)
-	case !isRoleOf(sc, role):
+	case !isRoleOf(sc.Place, role):
 		return "an ARN of a role begins with arn:" + sc.Partition + ":iam:"
 	case !strings.HasPrefix(name, prefix), strings.Contains(name, "/../"), strings.Contains(name, "/./"):
 		return fmt.Sprintf("the provider lets only roles under %s be given to AWS services", prefix)
@@ -91,16 +91,16 @@ func IsCaller(sc Scope, role string) (bool, error) {
 }
 
 // isRoleOf reports whether the text that names a role is not an ARN of another partition or service. Such an ARN gives no role.
-func isRoleOf(sc Scope, role string) bool {
-	return !strings.HasPrefix(role, "arn:") || sc.Partition == "" || strings.HasPrefix(role, "arn:"+sc.Partition+":iam:")
+func isRoleOf(at Place, role string) bool {
+	return !strings.HasPrefix(role, "arn:") || at.Partition == "" || strings.HasPrefix(role, "arn:"+at.Partition+":iam:")
 }
 
 // roleOf splits a role's ARN, or a name with or without its path, into account and path with name.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
-func roleOf(sc Scope, role string) (account, name string) {
+func roleOf(at Place, role string) (account, name string) {
 	parts := strings.SplitN(role, ":", 6)
 	if len(parts) < 6 {
-		return sc.Account, "/" + strings.TrimPrefix(role, "/")
+		return at.Account, "/" + strings.TrimPrefix(role, "/")
 	}
 	return parts[4], strings.TrimPrefix(parts[5], "role")
 }

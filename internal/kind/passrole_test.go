@@ -32,11 +32,11 @@ func TestWhyNotPassed(t *testing.T) {
 		{"a path of a dot", "/team", "", "arn:aws:iam::123456789012:role/team/./admin", "only roles under /team/"},
 		{"no role", "", "", "", ""},
 	} {
-		sc := Scope{Partition: "aws", Account: account, RolePath: tc.prefix, Boundary: tc.boundary}
+		sc := Scope{Place: Place{Partition: "aws", Account: account}, Guards: RoleGuards{RolePath: tc.prefix, Boundary: tc.boundary}}
 		if why := WhyNotPassed(sc, tc.role); !strings.Contains(why, tc.want) || tc.want == "" && why != "" {
 			t.Errorf("%s: %q", tc.name, why)
 		}
-		for what, passive := range map[string]Scope{"deleting": {Deleting: true}, "observing": {Observing: true}} {
+		for what, passive := range map[string]Scope{"deleting": {Search: Search{Deleting: true}}, "observing": {Observing: true}} {
 			if why := WhyNotPassed(passive, tc.role); why != "" {
 				t.Errorf("%s, %s: %q", tc.name, what, why)
 			}
@@ -45,8 +45,9 @@ func TestWhyNotPassed(t *testing.T) {
 }
 
 func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
-	bounded, pathed := Scope{Account: "123456789012", Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"},
-		Scope{Account: "123456789012", RolePath: "/team/"}
+	bounded, pathed := Scope{Place: Place{Account: "123456789012"},
+		Guards: RoleGuards{Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"}},
+		Scope{Place: Place{Account: "123456789012"}, Guards: RoleGuards{RolePath: "/team/"}}
 	const admin, own, team = "arn:aws:iam::123456789012:role/finance-admin", "arn:aws:iam::123456789012:role/own",
 		"arn:aws:iam::123456789012:role/team/app"
 	of := func(s string) []string { return Present(&s) }
@@ -74,10 +75,10 @@ func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
 }
 
 func TestIsCaller_ComparesRolesByAccountAndName(t *testing.T) {
-	sc := Scope{Account: "123456789012", Callers: func() ([]string, error) {
+	sc := Scope{Place: Place{Account: "123456789012"}, Lookups: Lookups{Callers: func() ([]string, error) {
 		return []string{"arn:aws:iam::123456789012:user/operator", "arn:aws:sts::123456789012:assumed-role/nexus-operator/session",
 			"arn:aws:sts::210987654321:assumed-role/elsewhere/s"}, nil
-	}}
+	}}}
 	for name, want := range map[string]bool{"nexus-operator": true, "elsewhere": false, "operator": false, "session": false} {
 		if got, err := IsCaller(sc, name); got != want || err != nil {
 			t.Errorf("%s: %v, %v", name, got, err)

@@ -6,7 +6,7 @@ package kind
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
 const PodIdentityService = "pods.eks.amazonaws.com"
 
-// AnyCluster as Scope.EKSCluster allows every cluster: nothing is created for an export.
+// AnyCluster as Federation.EKSCluster allows every cluster: nothing is created for an export.
 const AnyCluster = "*"
 
 // WhyNotForPods says why a role may not be given to a ServiceAccount through EKS Pod Identity, with the field of the spec,
@@ -17,10 +17,10 @@ func WhyNotForPods(sc Scope, cluster, namespace string) (field, why string) {
 	switch {
 	case sc.Trusted || sc.Deleting || sc.Observing:
 		return "", ""
-	case sc.EKSCluster == "":
+	case sc.Federation.EKSCluster == "":
 		return "clusterName", "the operator does not know the name of its EKS cluster: start it with --eks-cluster-name (EKS_CLUSTER_NAME)"
-	case sc.EKSCluster != AnyCluster && sc.EKSCluster != cluster:
-		return "clusterName", "a role can be given only to ServiceAccounts of the operator's own cluster, " + sc.EKSCluster
+	case sc.Federation.EKSCluster != AnyCluster && sc.Federation.EKSCluster != cluster:
+		return "clusterName", "a role can be given only to ServiceAccounts of the operator's own cluster, " + sc.Federation.EKSCluster
 	case namespace != "" && namespace != sc.Namespace:
 		return "namespace", "a role can be given only to ServiceAccounts of the object's own namespace, " + sc.Namespace
 	default:

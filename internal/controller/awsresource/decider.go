@@ -35,7 +35,7 @@ func (p *pass) decider(session *awsclient.Session, provider *v1alpha1.AWSProvide
 			err = refuseCreate(provider, plan)
 		}
 		if err == nil && plan.Cause == engine.Deleting && plan.Writes() && o.Policy.Deletion == v1alpha1.DeletionDelete {
-			err = p.usage.holdDeletion(ctx, sc.NeededDays)
+			err = p.usage.holdDeletion(ctx, sc.Data.NeededDays)
 		}
 		return plan, err
 	}

@@ -89,9 +89,9 @@ func (n *namings) addSecret(at []string, field string, object map[string]any) {
 }
 
 func (n *namings) add(at []string, field, value string) {
-	found := kind.Naming{Field: field, Value: value, ARNs: kind.ARNsByForm(n.sc, value)}
+	found := kind.Naming{Field: field, Value: value, ARNs: kind.ARNsByForm(n.sc.Place, value)}
 	if len(found.ARNs) == 0 && !strings.HasPrefix(value, "arn:") {
-		found.ARNs, found.Guessed = append(n.guess(at, value), kind.ARNsOfHost(n.sc, value)...), true
+		found.ARNs, found.Guessed = append(n.guess(at, value), kind.ARNsOfHost(n.sc.Place, value)...), true
 	}
 	if len(found.ARNs) > 0 || strings.HasPrefix(value, "arn:") { // also one of another account
 		n.found = append(n.found, found)

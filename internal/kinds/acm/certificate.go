@@ -48,7 +48,7 @@ func NewCertificate(cfg aws.Config) kind.Kind[*v1alpha1.Certificate, Certificate
 	return kind.FromTable(kind.Table[*v1alpha1.Certificate, CertificateState]{
 		Meta: kind.Meta{Facts: certificateFacts(), Identity: kind.ByToken},
 		Identify: func(sc kind.Scope, _ *v1alpha1.Certificate) (CertificateState, error) {
-			return CertificateState{Search: sc.Search()}, nil
+			return CertificateState{Search: sc.Search}, nil
 		},
 		Declare: declare, Publish: publish,
 		Export:   kind.Export[*v1alpha1.Certificate, CertificateState]{Identity: []string{"importID"}, Spec: exported},

@@ -34,7 +34,7 @@ func guessARNs(sc kind.Scope, schema *awsschema.Type, at []string, value string)
 	var out []string
 	for _, template := range schema.NamedAt(at...) {
 		if template.Service == "kms" {
-			out = append(out, kind.ARNsOf(sc, "kms:key", value)...)
+			out = append(out, kind.ARNsOf(sc.Place, "kms:key", value)...)
 			continue
 		}
 		for _, name := range []string{value, strings.ToLower(value)} { // some services have one name in both

@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 )
 
-var namingScope = kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
+var namingScope = kind.Scope{Place: kind.Place{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}}
 
 func bundledTypes(t *testing.T) (*awstypes.Types, func(name string) *awsschema.Type) {
 	t.Helper()

@@ -136,7 +136,8 @@ func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(value), "arn:") || roleARN.MatchString(unescaped(string(value))) || len(kind.ARNsByForm(l.sc, string(value))) > 0 {
+	if strings.HasPrefix(string(value), "arn:") || roleARN.MatchString(unescaped(string(value))) ||
+		len(kind.ARNsByForm(l.sc.Place, string(value))) > 0 {
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
 			Message: "the value in key " + k.Key + " of Secret " + k.Name + " has the form of an ARN or an identifier, whose owner has to be judged: declare it in spec.properties"}
 	}

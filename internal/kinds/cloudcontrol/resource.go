@@ -106,7 +106,8 @@ func (r *resource) Prepare(ctx context.Context, sc kind.Scope, cr *v1alpha1.AWSR
 // Desired implements kind.Kind.
 func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error) {
 	schema := sc.Prepared.(*awsschema.Type)
-	want := State{TypeName: cr.Spec.TypeName, Search: sc.Search(), Request: cr.Status.Request, schema: schema, recorded: sc.Recorded, isRead: cr.IsRead()}
+	want := State{TypeName: cr.Spec.TypeName, Search: sc.Search, Request: cr.Status.Request, schema: schema,
+		recorded: sc.Recorded, isRead: cr.IsRead()}
 	properties := map[string]any{}
 	if raw := cr.Spec.Properties.Raw; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &properties); err != nil {
@@ -124,7 +125,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 	want.Identifier = cmp.Or(sc.ID, want.Name)
 	want.setTags(sc, cr)
 	if sc.Deleting {
-		want.Guarded = schema.HoldsData() && !sc.MayDeleteData
+		want.Guarded = schema.HoldsData() && !sc.Data.MayDelete
 		return want, nil
 	}
 	want.notes = notesOn(schema, declared)

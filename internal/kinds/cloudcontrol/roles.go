@@ -188,7 +188,7 @@ func (a acting) whyNot(sc kind.Scope) string {
 		return ""
 	case a.isHidden:
 		return "names a role, which cannot be in a Secret: refer to an IAMRole, or declare the role"
-	case (a.isProfile || a.isTemplate) && sc.Boundary == "" && sc.RolePath == "/":
+	case (a.isProfile || a.isTemplate) && sc.Guards.Boundary == "" && sc.Guards.RolePath == "/":
 		return ""
 	case a.isTemplate:
 		return fmt.Sprintf("names launch template %s, which may have an instance profile, whose role is not known and must be one that the provider lets be given to AWS services: refer to status.id of an AWSResource of type %s", a.name, kind.LaunchTemplate)
@@ -235,7 +235,7 @@ var shownElsewhere = []string{"AWS::ApplicationAutoScaling::ScalableTarget RoleA
 
 // whyUnseen returns why a resource must not be adopted if AWS never shows its role and the object does not declare it; empty when it may.
 func (s State) whyUnseen(sc kind.Scope) string {
-	if sc.Deleting || sc.Observing || sc.Boundary == "" && sc.RolePath == "/" {
+	if sc.Deleting || sc.Observing || sc.Guards.Boundary == "" && sc.Guards.RolePath == "/" {
 		return ""
 	}
 	for _, at := range s.schema.NeverShown() {

@@ -158,7 +158,7 @@ func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
 		"the name of a launch template itself": {launch, map[string]any{"LaunchTemplateName": "mine"}, "/team/", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sc := kind.Scope{Partition: "aws", Account: "123456789012", RolePath: c.path}
+			sc := kind.Scope{Place: kind.Place{Partition: "aws", Account: "123456789012"}, Guards: kind.RoleGuards{RolePath: c.path}}
 			switch err := checkRoles(sc, schemaOf(c.typeName), c.properties); {
 			case c.refused == "" && err != nil:
 				t.Error(err)

@@ -101,7 +101,7 @@ func NewUserPool(cfg aws.Config) kind.Kind[*v1alpha1.CognitoUserPool, UserPoolSt
 
 // identify includes the deletion protection: false is the consent to lift it for a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.CognitoUserPool) (UserPoolState, error) {
-	return UserPoolState{Search: sc.Search(), Name: cr.Spec.PoolName, Guarded: sc.GuardData, KnownClients: cr.Status.ClientIDs,
+	return UserPoolState{Search: sc.Search, Name: cr.Spec.PoolName, Guarded: sc.Data.Guarded, KnownClients: cr.Status.ClientIDs,
 		DeletionProtection: cr.Spec.DeletionProtection, Tags: sc.Tags}, nil
 }
 

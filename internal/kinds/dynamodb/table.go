@@ -150,7 +150,7 @@ func (t *table) update(input func(want, have TableState) dynamodb.UpdateTableInp
 
 // identify includes the deletion protection: false is the consent to lift it for a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.DynamoDBTable) (TableState, error) {
-	return TableState{Name: cr.Spec.TableName, Guarded: sc.GuardData, DeletionProtection: cr.Spec.DeletionProtection}, nil
+	return TableState{Name: cr.Spec.TableName, Guarded: sc.Data.Guarded, DeletionProtection: cr.Spec.DeletionProtection}, nil
 }
 
 func declare(sc kind.Scope, cr *v1alpha1.DynamoDBTable, s *TableState) error {

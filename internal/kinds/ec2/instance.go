@@ -74,7 +74,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.EC2Instance, InstanceState]
 		Meta: kind.Meta{Facts: instanceFacts(), Identity: kind.ByToken, HoldsData: true, References: []string{"Subnet", "SecurityGroup", "EC2KeyPair", "KMSKey"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.EC2Instance) (InstanceState, error) {
 			return InstanceState{Resource: identify(sc, "instance"), Stops: cr.Spec.DeletionPolicy == v1alpha1.DeletionStop,
-				RolePath: sc.RolePath, Boundary: sc.Boundary, DisableAPITermination: cr.Spec.DisableAPITermination}, nil
+				RolePath: sc.Guards.RolePath, Boundary: sc.Guards.Boundary, DisableAPITermination: cr.Spec.DisableAPITermination}, nil
 		},
 		Declare: declareInstance, Publish: publishInstance, Refuse: refuseInstance,
 		Export:   kind.Export[*v1alpha1.EC2Instance, InstanceState]{Identity: []string{"importID"}, Spec: exportedInstance, Separate: i.separateSettings()},
@@ -217,7 +217,7 @@ func declareInstance(sc kind.Scope, cr *v1alpha1.EC2Instance, s *InstanceState) 
 	if err != nil {
 		return err
 	}
-	if s.SecurityGroups, err = kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs); err != nil {
+	if s.SecurityGroups, err = kind.ReferredIDs(sc.Lookups, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs); err != nil {
 		return err
 	}
 	s.ImageID, s.SubnetID, s.KeyName, s.Zone = &in.ImageID, kind.NonEmpty(&subnet), kind.NonEmpty(&key), kind.NonEmpty(&in.AvailabilityZone)
@@ -232,7 +232,7 @@ func declareInstance(sc kind.Scope, cr *v1alpha1.EC2Instance, s *InstanceState) 
 		return err
 	}
 	if kind.NonEmpty(in.IAMInstanceProfile) != nil { // a provider that allows no role at all needs no look at the profile
-		if why := kind.WhyNotPassed(sc, strings.TrimSuffix(sc.RolePath, "/")+"/any"); why != "" {
+		if why := kind.WhyNotPassed(sc, strings.TrimSuffix(sc.Guards.RolePath, "/")+"/any"); why != "" {
 			return notPassed(why)
 		}
 	}
@@ -469,7 +469,7 @@ func (i *instance) rolesOf(ctx context.Context, have InstanceState) ([]string, e
 
 // whyNotGiven returns why the provider does not let the roles of a profile be given to an instance; nil where it does.
 func whyNotGiven(want InstanceState, roles []iamtypes.Role) error {
-	guards := kind.Scope{Account: want.Account, RolePath: want.RolePath, Boundary: want.Boundary}
+	guards := kind.Scope{Place: kind.Place{Account: want.Account}, Guards: kind.RoleGuards{RolePath: want.RolePath, Boundary: want.Boundary}}
 	for _, role := range roles {
 		if why := kind.WhyNotPassed(guards, aws.ToString(role.Arn)); why != "" {
 			return notPassed(why + ", and its role is " + aws.ToString(role.Arn))

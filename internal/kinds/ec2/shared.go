@@ -76,7 +76,7 @@ type Resource struct {
 }
 
 func identify(sc kind.Scope, resource string) Resource {
-	return Resource{Search: sc.Search(), Account: sc.Account, ARNPrefix: arnPrefix(sc, resource)}
+	return Resource{Search: sc.Search, Account: sc.Account, ARNPrefix: arnPrefix(sc, resource)}
 }
 
 // arn returns the ARN of a resource that exists.

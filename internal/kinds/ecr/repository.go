@@ -50,7 +50,7 @@ func NewRepository(cfg aws.Config) kind.Kind[*v1alpha1.ECRRepository, Repository
 	return kind.FromTable(kind.Table[*v1alpha1.ECRRepository, RepositoryState]{
 		Meta: kind.Meta{Facts: repositoryFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"KMSKey"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.ECRRepository) (RepositoryState, error) {
-			return RepositoryState{Name: cr.Spec.RepositoryName, ForceDelete: cr.Spec.ForceDelete, Guarded: sc.GuardData}, nil
+			return RepositoryState{Name: cr.Spec.RepositoryName, ForceDelete: cr.Spec.ForceDelete, Guarded: sc.Data.Guarded}, nil
 		},
 		Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[RepositoryState]("ECR described the repository and answered that a part of it does not exist"),
 		Export:   kind.Export[*v1alpha1.ECRRepository, RepositoryState]{Identity: []string{"repositoryName"}, Spec: exported},

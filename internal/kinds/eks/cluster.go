@@ -73,7 +73,8 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 			Reads: []string{"eks:ListUpdates", "eks:DescribeUpdate", "eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
-			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.EKSCluster == cr.Spec.ClusterName, DeletionProtection: cr.Spec.DeletionProtection}, nil
+			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.Federation.EKSCluster == cr.Spec.ClusterName,
+				DeletionProtection: cr.Spec.DeletionProtection}, nil
 		},
 		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster, WhyNotAdopted: whyNotAdopted, Roles: kind.Roles[ClusterState]{Of: rolesOf},
 		Export:   kind.Export[*v1alpha1.EKSCluster, ClusterState]{Identity: []string{"clusterName"}, Spec: exportedCluster},
@@ -172,7 +173,7 @@ func modeOf(s ClusterState) int {
 // whyNotAdopted refuses the cluster that the operator runs in, by its name or by the issuer of its tokens.
 func whyNotAdopted(sc kind.Scope, want, have ClusterState) (string, error) {
 	issuer := aws.ToString(kind.NonNil(kind.NonNil(have.Found.Identity).Oidc).Issuer)
-	if want.Own || sc.Issuer != "" && issuer == sc.Issuer {
+	if want.Own || sc.Federation.Issuer != "" && issuer == sc.Federation.Issuer {
 		return "the operator runs in this cluster, which no object adopts", nil
 	}
 	return "", nil
@@ -231,10 +232,10 @@ func declareNetwork(sc kind.Scope, in *v1alpha1.EKSVPCConfig, s *ClusterState) (
 		s.CIDRs = append(s.CIDRs, p.String()) // in the spelling of AWS
 	}
 	s.PublicAccess, s.PrivateAccess = in.EndpointPublicAccess, in.EndpointPrivateAccess
-	if s.Subnets, err = kind.ReferredIDs(sc, "Subnet", in.SubnetIDs, in.SubnetRefs); err != nil {
+	if s.Subnets, err = kind.ReferredIDs(sc.Lookups, "Subnet", in.SubnetIDs, in.SubnetRefs); err != nil {
 		return err
 	}
-	s.Groups, err = kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
+	s.Groups, err = kind.ReferredIDs(sc.Lookups, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
 	return err
 }
 

@@ -111,7 +111,7 @@ func identify(sc kind.Scope, cr *v1alpha1.ElastiCacheCluster) (ClusterState, err
 	in := cr.Spec
 	s := ClusterState{CacheClusterId: in.ClusterID, Engine: &in.Engine}
 	if in.Engine == redis {
-		s.Guarded, s.FinalSnapshot = sc.GuardData, sc.FinalSnapshot(in.ClusterID, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
+		s.Guarded, s.FinalSnapshot = sc.Data.Guarded, sc.FinalSnapshot(in.ClusterID, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
 		s.OtherSnapshot = sc.OtherSnapshot(in.FinalSnapshotIdentifier)
 	}
 	return s, nil
@@ -122,7 +122,7 @@ func declare(sc kind.Scope, cr *v1alpha1.ElastiCacheCluster, s *ClusterState) er
 	kind.Overlay(s, in) // the fields of the same names
 	s.Tags, s.CacheNodeType, s.NotificationTopicArn = tags, &in.NodeType, in.NotificationTopicARN
 	s.CacheSubnetGroupName, s.CacheParameterGroupName = in.SubnetGroupName, in.ParameterGroupName
-	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
+	groups, err := kind.ReferredIDs(sc.Lookups, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
 	s.SecurityGroupIds = groups
 	return err
 }

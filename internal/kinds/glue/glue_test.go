@@ -53,7 +53,7 @@ func makeDatabase(name string, tags map[string]string) func(*testing.T, *kindtes
 
 // tag sets tags on the resource that the end of an ARN names, such as database/lake.
 func tag(resource string, add map[string]string) func(*testing.T, *kindtest.Rig) {
-	arn := arn(kind.Scope{Partition: kindtest.Partition, Region: kindtest.Region, Account: kindtest.Account}, resource)
+	arn := arn(kind.Scope{Place: kind.Place{Partition: kindtest.Partition, Region: kindtest.Region, Account: kindtest.Account}}, resource)
 	return edit(func(c *glue.Client) func(context.Context, *glue.TagResourceInput, ...func(*glue.Options)) (*glue.TagResourceOutput, error) {
 		return c.TagResource
 	}, glue.TagResourceInput{ResourceArn: &arn, TagsToAdd: add})
@@ -114,14 +114,14 @@ func settle(t *testing.T, s *kindtest.Subject) {
 
 func scope(deleting bool) kind.Scope {
 	o := engine.Identity{Kind: "K", Namespace: "ns", Name: "n", UID: "u", Cluster: "c"}
-	return kind.Scope{Partition: "aws-cn", Account: "1", Region: "cn-north-1", Tags: with(o.OwnerTags(), "team", "a"),
-		OwnerTags: o.OwnerTags(), Deleting: deleting,
-		Ref: func(kindName, name string) (kind.Target, error) {
+	return kind.Scope{Place: kind.Place{Partition: "aws-cn", Account: "1", Region: "cn-north-1"}, Tags: with(o.OwnerTags(), "team", "a"),
+		Search: kind.Search{OwnerTags: o.OwnerTags(), Deleting: deleting},
+		Lookups: kind.Lookups{Ref: func(kindName, name string) (kind.Target, error) {
 			if name == "late" {
 				return kind.Target{}, &status.Waiting{For: kindName + "/" + name}
 			}
 			return kind.Target{ID: name + "-id", ARN: "arn:aws:iam::1:role/path/" + name}, nil
-		}}
+		}}}
 }
 
 func stalledAt(t *testing.T, err error, field string) {

@@ -46,15 +46,16 @@ func irsaTrust(sc kind.Scope, in v1alpha1.IAMRoleIRSA) (iampolicy.Statement, err
 		}
 		namespace = in.Namespace
 	}
-	if sc.Issuer == "" {
-		if sc.NoIssuer != nil {
-			return none, sc.NoIssuer
+	if sc.Federation.Issuer == "" {
+		if sc.Federation.NoIssuer != nil {
+			return none, sc.Federation.NoIssuer
 		}
 		return none, &status.Waiting{Reason: status.ReasonIssuerUnknown, For: "the cluster's OIDC issuer to be known"}
 	}
-	issuer, ok := strings.CutPrefix(sc.Issuer, "https://")
+	issuer, ok := strings.CutPrefix(sc.Federation.Issuer, "https://")
 	if !ok {
-		return none, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens", sc.Issuer)
+		return none, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens",
+			sc.Federation.Issuer)
 	}
 	return iampolicy.ServiceAccount{
 		Provider: "arn:" + sc.Partition + ":iam::" + sc.Account + ":oidc-provider/" + issuer,

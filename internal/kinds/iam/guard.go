@@ -34,13 +34,14 @@ func guardedSettings(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *st
 		return nil, nil, err
 	}
 	boundary = in.PermissionsBoundary
-	if sc.Boundary != "" {
-		if boundary != nil && *boundary != sc.Boundary {
-			return nil, nil, notPermitted("spec.permissionsBoundary", "the provider bounds every role by %s: leave the field out or repeat that", sc.Boundary)
+	if sc.Guards.Boundary != "" {
+		if boundary != nil && *boundary != sc.Guards.Boundary {
+			return nil, nil, notPermitted("spec.permissionsBoundary", "the provider bounds every role by %s: leave the field out or repeat that",
+				sc.Guards.Boundary)
 		}
-		boundary = &sc.Boundary
+		boundary = &sc.Guards.Boundary
 	}
-	if field := suppliedByUser(in); sc.Boundary == "" && !sc.Trusted && field != "" {
+	if field := suppliedByUser(in); sc.Guards.Boundary == "" && !sc.Trusted && field != "" {
 		return nil, nil, notPermitted(field, "needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do")
 	}
 	return path, boundary, nil
@@ -83,7 +84,7 @@ func guardedPath(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
 			return nil, notPermitted("spec.path", "%s is reserved for roles that AWS makes", p)
 		}
 	}
-	prefix := sc.RolePath
+	prefix := sc.Guards.RolePath
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		prefix += "/"
 	}

@@ -17,8 +17,9 @@ import (
 )
 
 func scope(edit func(sc *kind.Scope)) kind.Scope {
-	sc := kind.Scope{Partition: "aws", Account: kindtest.Account, Region: kindtest.Region, EKSCluster: kindtest.EKSCluster,
-		Namespace: "team-a", Issuer: "https://oidc.example.com/id/ABC", Boundary: boundary}
+	sc := kind.Scope{Place: kind.Place{Partition: "aws", Account: kindtest.Account, Region: kindtest.Region},
+		Federation: kind.Federation{EKSCluster: kindtest.EKSCluster, Issuer: "https://oidc.example.com/id/ABC"},
+		Namespace:  "team-a", Guards: kind.RoleGuards{Boundary: boundary}}
 	if edit != nil {
 		edit(&sc)
 	}
@@ -49,9 +50,9 @@ func allow(action, resource string) string {
 }
 
 func TestGuards(t *testing.T) {
-	bare := func(sc *kind.Scope) { sc.Boundary = "" }
-	compiled := func(sc *kind.Scope) { sc.Boundary, sc.Trusted = "", true }
-	under := func(sc *kind.Scope) { sc.RolePath = "/nexus" }
+	bare := func(sc *kind.Scope) { sc.Guards.Boundary = "" }
+	compiled := func(sc *kind.Scope) { sc.Guards.Boundary, sc.Trusted = "", true }
+	under := func(sc *kind.Scope) { sc.Guards.RolePath = "/nexus" }
 	path := func(p string) func(s *spec) { return func(s *spec) { s.Path = p } }
 	trusting := func(principal string) func(s *spec) {
 		return func(s *spec) {
@@ -91,10 +92,11 @@ func TestGuards(t *testing.T) {
 		{"another namespace's ServiceAccount, by Pod Identity", nil, []func(*spec){podIdentity("production", "sa", "team-b")}, notOK,
 			"spec.podIdentity.namespace"},
 		{"another cluster's ServiceAccount", nil, []func(*spec){podIdentity("staging", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
-		{"a cluster that the operator does not know", func(sc *kind.Scope) { sc.EKSCluster = "" },
+		{"a cluster that the operator does not know", func(sc *kind.Scope) { sc.Federation.EKSCluster = "" },
 			[]func(*spec){podIdentity("production", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
 		{"which a capability may name, too", compiled, []func(*spec){podIdentity("production", "sa", "team-b")}, "", ""},
-		{"an issuer that AWS cannot trust", func(sc *kind.Scope) { sc.Issuer = "http://localhost" }, []func(*spec){irsa("sa", "")}, invalid,
+		{"an issuer that AWS cannot trust", func(sc *kind.Scope) { sc.Federation.Issuer = "http://localhost" },
+			[]func(*spec){irsa("sa", "")}, invalid,
 			"spec.irsa"},
 		{"a trust that is not JSON", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "{" }}, invalid,
 			"spec.assumeRolePolicyDocument"},
@@ -125,11 +127,11 @@ func TestGuards(t *testing.T) {
 }
 
 func TestProviderGuardsAreEnforcedOnTheRole(t *testing.T) {
-	s, err := desired(t, scope(func(sc *kind.Scope) { sc.RolePath = "/nexus" }), roleOf())
+	s, err := desired(t, scope(func(sc *kind.Scope) { sc.Guards.RolePath = "/nexus" }), roleOf())
 	if err != nil || *s.Boundary != boundary || *s.Path != "/nexus/" {
 		t.Errorf("%+v %v", s, err)
 	}
-	s, err = desired(t, scope(func(sc *kind.Scope) { sc.Boundary, sc.Trusted = "", true }), roleOf())
+	s, err = desired(t, scope(func(sc *kind.Scope) { sc.Guards.Boundary, sc.Trusted = "", true }), roleOf())
 	if err != nil || s.Boundary != nil || s.Path != nil {
 		t.Errorf("%+v %v", s, err)
 	}
@@ -148,7 +150,7 @@ func TestTheTrustOfAServiceAccount(t *testing.T) {
 	if err != nil || !strings.Contains(*s.Trust, "system:serviceaccount:team-b:sa") {
 		t.Errorf("%v %v", s.Trust, err)
 	}
-	_, err = desired(t, scope(func(sc *kind.Scope) { sc.Issuer = "" }), roleOf(irsa("sa", "")))
+	_, err = desired(t, scope(func(sc *kind.Scope) { sc.Federation.Issuer = "" }), roleOf(irsa("sa", "")))
 	if w, ok := errors.AsType[*status.Waiting](err); !ok || w.Reason != status.ReasonIssuerUnknown {
 		t.Errorf("got %v, want to wait for the issuer", err)
 	}
@@ -159,7 +161,7 @@ func TestTheTrustOfPodIdentity(t *testing.T) {
 	const statement = `{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"],"Condition":{"StringEquals":{` +
 		`"aws:RequestTag/eks-cluster-arn":"arn:aws:eks:ap-southeast-1:123456789012:cluster/production",` +
 		`"aws:RequestTag/kubernetes-namespace":"team-a","aws:RequestTag/kubernetes-service-account":"llm-query"}}}`
-	s, err := desired(t, scope(func(sc *kind.Scope) { sc.Issuer = "" }), roleOf(podIdentity("production", "llm-query", "")))
+	s, err := desired(t, scope(func(sc *kind.Scope) { sc.Federation.Issuer = "" }), roleOf(podIdentity("production", "llm-query", "")))
 	if want := `{"Version":"2012-10-17","Statement":[` + statement + `]}`; err != nil || *s.Trust != want {
 		t.Errorf("%v\n got %s\nwant %s", err, aws.ToString(s.Trust), want)
 	}
@@ -171,7 +173,7 @@ func TestTheTrustOfPodIdentity(t *testing.T) {
 
 func TestDeletingAsksForNothingButIdentity(t *testing.T) {
 	cr := roleOf(irsa("sa", "team-b"), inline("one", "{"), func(s *spec) { s.Path = "/aws-reserved/" })
-	if _, err := desired(t, scope(func(sc *kind.Scope) { *sc = kind.Scope{Deleting: true} }), cr); err != nil {
+	if _, err := desired(t, scope(func(sc *kind.Scope) { *sc = kind.Scope{Search: kind.Search{Deleting: true}} }), cr); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,10 +22,11 @@ func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
 	case cr.Spec.IRSA == nil && reported: // irsa was replaced by a trust policy
 		note.True, note.Reason, note.Message = true, status.ReasonSkipped, "the role does not trust the cluster's issuer: spec.irsa is not set"
 		return note
-	case cr.Spec.IRSA == nil || sc.OIDCProvider == nil:
+	case cr.Spec.IRSA == nil || sc.Federation.OIDCProvider == nil:
 		return nil
 	}
-	provider, err := sc.OIDCProvider(sc.Issuer)
+	issuer := sc.Federation.Issuer
+	provider, err := sc.Federation.OIDCProvider(issuer)
 	if err != nil {
 		return unknownProvider(note, err, reported)
 	}
@@ -33,13 +34,13 @@ func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
 	case !provider.Exists:
 		note.Recheck, note.Reason = true, status.ReasonOIDCProviderMissing
 		note.Message = fmt.Sprintf("account %s has no IAM OIDC provider for the cluster's issuer %s, so that pods get no credentials; create it in that account: nexusctl fix-irsa, or "+
-			"aws iam create-open-id-connect-provider --url %s --client-id-list %s", sc.Account, sc.Issuer, sc.Issuer, kind.STSAudience)
+			"aws iam create-open-id-connect-provider --url %s --client-id-list %s", sc.Account, issuer, issuer, kind.STSAudience)
 	case !provider.Accepts(kind.STSAudience):
 		note.Recheck, note.Reason = true, status.ReasonOIDCAudienceMissing
 		note.Message = fmt.Sprintf("in account %s the IAM OIDC provider for the cluster's issuer %s does not accept the audience %s, so that pods get no credentials; add it: nexusctl fix-irsa, or "+
-			"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn %s --client-id %s", sc.Account, sc.Issuer, kind.STSAudience, provider.ARN, kind.STSAudience)
+			"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn %s --client-id %s", sc.Account, issuer, kind.STSAudience, provider.ARN, kind.STSAudience)
 	default:
-		note.True, note.Reason, note.Message = true, status.ReasonReady, "IAM accepts the tokens of "+sc.Issuer+" in account "+sc.Account
+		note.True, note.Reason, note.Message = true, status.ReasonReady, "IAM accepts the tokens of "+issuer+" in account "+sc.Account
 	}
 	return note
 }

@@ -53,7 +53,7 @@ func TestOIDCNoteSaysWhatIsKnown(t *testing.T) {
 	} {
 		cr := roleOf(append([]func(*spec){irsa("sa", "")}, c.edits...)...)
 		cr.Status.Conditions = c.reported
-		s, err := desired(t, scope(func(sc *kind.Scope) { sc.OIDCProvider = c.look }), cr)
+		s, err := desired(t, scope(func(sc *kind.Scope) { sc.Federation.OIDCProvider = c.look }), cr)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -80,7 +80,7 @@ func TestOIDCNoteSaysWhatIsKnown(t *testing.T) {
 
 func TestIssuerThatIsUnknownIsExplained(t *testing.T) {
 	why := &status.Stalled{Reason: status.ReasonIssuerUnknown, Message: "set --eks-cluster-name"}
-	_, err := desired(t, scope(func(sc *kind.Scope) { sc.Issuer, sc.NoIssuer = "", why }), roleOf(irsa("sa", "")))
+	_, err := desired(t, scope(func(sc *kind.Scope) { sc.Federation.Issuer, sc.Federation.NoIssuer = "", why }), roleOf(irsa("sa", "")))
 	if !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}

@@ -65,7 +65,7 @@ type role struct{ api *iam.Client }
 func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 	r := &role{api: iam.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.IAMRole, RoleState]{
-		// Scope.OIDCProvider uses the OIDC provider read.
+		// Federation.OIDCProvider uses the OIDC provider read.
 		Meta:     kind.Meta{Facts: roleFacts(), Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true, Users: kind.UsersOfNamespace},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.IAMRole, RoleState]{Identity: []string{"roleName"}, Ask: askForPolicies, Spec: exported},
 		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies", "iam:GetInstanceProfile"}, Do: r.describe},
@@ -177,7 +177,7 @@ func declare(sc kind.Scope, cr *v1alpha1.IAMRole, want *RoleState) (err error) {
 	if want.Path, want.Boundary, err = guardedSettings(sc, in); err != nil {
 		return err
 	}
-	want.Required = sc.Boundary != ""
+	want.Required = sc.Guards.Boundary != ""
 	if want.Trust, err = wantedTrust(sc, in); err != nil {
 		return err
 	}

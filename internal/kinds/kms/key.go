@@ -146,11 +146,11 @@ func (k *key) settings() []kind.Part[KeyState] {
 // identify includes the aliases, which are removed with the key. It ignores a waiting period that KMS would refuse:
 // it must not stop a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.KMSKey) (KeyState, error) {
-	want := KeyState{Search: sc.Search(), Window: defaultWindow, Guarded: sc.GuardData}
+	want := KeyState{Search: sc.Search, Window: defaultWindow, Guarded: sc.Data.Guarded}
 	if days := aws.ToInt32(cr.Spec.PendingWindowInDays); days >= 7 && days <= defaultWindow {
 		want.Window = days
 	}
-	want.Window = max(want.Window, min(int32(sc.NeededDays), defaultWindow)) // a deleted secret is restored with its key
+	want.Window = max(want.Window, min(int32(sc.Data.NeededDays), defaultWindow)) // a deleted secret is restored with its key
 	recorded := slices.Concat(cr.Status.ManagedAliases, sc.Keys["Aliases"])
 	if len(recorded)+len(cr.Spec.Aliases) == 0 {
 		return want, nil

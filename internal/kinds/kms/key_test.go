@@ -354,7 +354,7 @@ func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 func TestKey_IsKeptForWhatAWSCanRestore(t *testing.T) {
 	declared := keyOf(func(s *spec) { s.PendingWindowInDays = aws.Int32(7) })
 	for needed, days := range map[int]int32{0: 7, 3: 7, 20: 20, 35: 30} {
-		if want, err := identify(kind.Scope{NeededDays: needed}, declared); err != nil || want.Window != days {
+		if want, err := identify(kind.Scope{Data: kind.DataGuard{NeededDays: needed}}, declared); err != nil || want.Window != days {
 			t.Errorf("needed for %d days, it is deleted in %d, want %d: %v", needed, want.Window, days, err)
 		}
 	}

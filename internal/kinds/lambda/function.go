@@ -231,11 +231,11 @@ func declareNetwork(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionSt
 	if in.VPCConfig == nil {
 		return nil
 	}
-	subnets, err := kind.ReferredIDs(sc, "Subnet", in.VPCConfig.SubnetIDs, in.VPCConfig.SubnetRefs)
+	subnets, err := kind.ReferredIDs(sc.Lookups, "Subnet", in.VPCConfig.SubnetIDs, in.VPCConfig.SubnetRefs)
 	if err != nil {
 		return err
 	}
-	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.VPCConfig.SecurityGroupIDs, in.VPCConfig.SecurityGroupRefs)
+	groups, err := kind.ReferredIDs(sc.Lookups, "SecurityGroup", in.VPCConfig.SecurityGroupIDs, in.VPCConfig.SecurityGroupRefs)
 	s.Subnets, s.Groups = listOf(subnets), listOf(groups)
 	return err
 }

@@ -51,7 +51,7 @@ func NewGroup(cfg aws.Config) kind.Kind[*v1alpha1.LogGroup, GroupState] {
 			References: []string{"KMSKey"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.LogGroup) (GroupState, error) {
-			return GroupState{Name: cr.Spec.LogGroupName, Guarded: sc.GuardData,
+			return GroupState{Name: cr.Spec.LogGroupName, Guarded: sc.Data.Guarded,
 				DeletionProtection: cr.Spec.DeletionProtectionEnabled}, nil
 		},
 		Declare: declare, Publish: publish,

@@ -107,7 +107,8 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 // identify includes the deletion protection: false is the consent to lift it for a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.RDSInstance) (InstanceState, error) {
 	in := cr.Spec
-	s := InstanceState{DBInstanceIdentifier: strings.ToLower(in.DBInstanceIdentifier), Guarded: sc.GuardData, DeletionProtection: in.DeletionProtection}
+	s := InstanceState{DBInstanceIdentifier: strings.ToLower(in.DBInstanceIdentifier), Guarded: sc.Data.Guarded,
+		DeletionProtection: in.DeletionProtection}
 	s.FinalSnapshot = sc.FinalSnapshot(s.DBInstanceIdentifier, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
 	s.OtherSnapshot = sc.OtherSnapshot(in.FinalSnapshotIdentifier)
 	return s, nil
@@ -136,7 +137,7 @@ func declare(sc kind.Scope, cr *v1alpha1.RDSInstance, s *InstanceState) error {
 		group = target.ID
 	}
 	s.KmsKeyId, s.DBSubnetGroupName = kind.NonEmpty(&key), inLowerCase(&group)
-	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
+	groups, err := kind.ReferredIDs(sc.Lookups, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
 	if err != nil {
 		return err
 	}

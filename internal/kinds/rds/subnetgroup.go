@@ -66,7 +66,7 @@ func NewSubnetGroup(cfg aws.Config) kind.Kind[*v1alpha1.DBSubnetGroup, SubnetGro
 func declareSubnetGroup(sc kind.Scope, cr *v1alpha1.DBSubnetGroup, want *SubnetGroupState) error {
 	in := cr.Spec
 	want.Description = in.Description
-	subnets, err := kind.ReferredIDs(sc, "Subnet", in.SubnetIDs, in.SubnetRefs)
+	subnets, err := kind.ReferredIDs(sc.Lookups, "Subnet", in.SubnetIDs, in.SubnetRefs)
 	want.Subnets = subnets
 	return err
 }

@@ -61,7 +61,9 @@ func NewHostedZone(cfg aws.Config) kind.Kind[*v1alpha1.Route53HostedZone, Hosted
 	return kind.FromTable(kind.Table[*v1alpha1.Route53HostedZone, HostedZoneState]{
 		Meta: kind.Meta{Facts: hostedZoneFacts(), Identity: kind.ByToken, HoldsData: true, References: []string{"VPC"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.Route53HostedZone) (HostedZoneState, error) {
-			return HostedZoneState{Search: sc.Search(), Observing: sc.Observing, Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/", Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
+			return HostedZoneState{Search: sc.Search, Observing: sc.Observing,
+				Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/",
+				Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
 		},
 		Declare: declareZone, Publish: publishZone,
 		Export:   kind.Export[*v1alpha1.Route53HostedZone, HostedZoneState]{Identity: []string{"importID"}, Spec: exportedZone, Separate: z.separateSettings()},

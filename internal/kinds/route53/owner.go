@@ -53,7 +53,7 @@ func isReserved(name string) bool {
 type ownership struct {
 	// Signer signs owner records; nil in a plan that believes them.
 	Signer kind.Signer
-	// MayUse is that of kind.Scope; nil where nothing is judged.
+	// MayUse is that of kind.Search; nil where nothing is judged.
 	MayUse func(tags map[string]string) bool
 	// Recorded is true where the status says that the record set was the object's at the last look.
 	Recorded bool

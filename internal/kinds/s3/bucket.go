@@ -251,7 +251,8 @@ func stageOfACL(want, _ BucketState) int { return kind.Either(isPrivate(want), 0
 
 func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 	return BucketState{Name: cr.Spec.BucketName, ARN: fmt.Sprintf("arn:%s:s3:::%s", sc.Partition, cr.Spec.BucketName),
-		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData, Locked: kind.NonNil(cr.Spec.ObjectLock).Enabled}, nil
+		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.Data.Guarded,
+		Locked: kind.NonNil(cr.Spec.ObjectLock).Enabled}, nil
 }
 
 func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {

@@ -48,12 +48,13 @@ func TestDesired_InvalidPolicyNamesItsElement(t *testing.T) {
 		`{"Statement":{"Principal":{"AWS":"AROAKSCDLFT9R5DQP782U"}}}`: "AROAKSCDLFT9R5DQP782U is the unique ID",
 	} {
 		b := bucketOf(func(s *spec) { s.Policy = aws.String(policy) })
-		_, err := NewBucket(aws.Config{}).Desired(kind.Scope{Partition: "aws"}, b)
+		_, err := NewBucket(aws.Config{}).Desired(kind.Scope{Place: kind.Place{Partition: "aws"}}, b)
 		if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonInvalidSpec || s.Field != "spec.policy" ||
 			!strings.Contains(s.Message, message) {
 			t.Errorf("%s: got %v, want %s", policy, err, message)
 		}
-		if _, err := NewBucket(aws.Config{}).Desired(kind.Scope{Partition: "aws", Deleting: true}, b); err != nil {
+		sc := kind.Scope{Place: kind.Place{Partition: "aws"}, Search: kind.Search{Deleting: true}}
+		if _, err := NewBucket(aws.Config{}).Desired(sc, b); err != nil {
 			t.Errorf("%s stops the deletion: %v", policy, err)
 		}
 	}

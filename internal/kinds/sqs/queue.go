@@ -96,7 +96,7 @@ func NewQueue(cfg aws.Config) kind.Kind[*v1alpha1.SQSQueue, QueueState] {
 // identify takes the URL from the status, because SQS may change how URLs are composed, if it is one of a queue of
 // this name in this account.
 func identify(sc kind.Scope, cr *v1alpha1.SQSQueue) (QueueState, error) {
-	s := QueueState{Name: cr.Spec.QueueName, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData}
+	s := QueueState{Name: cr.Spec.QueueName, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.Data.Guarded}
 	if url := cr.Status.QueueURL; strings.HasSuffix(url, "/"+sc.Account+"/"+s.Name) {
 		s.URL = url
 	}

@@ -385,7 +385,7 @@ func TestParameterSpecsThatCannotBe(t *testing.T) {
 		if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || st.Field != c.field {
 			t.Errorf("%s: %v", c.field, err)
 		}
-		if _, err := k.Desired(kind.Scope{Deleting: true}, setOf(c.change)); err != nil {
+		if _, err := k.Desired(kind.Scope{Search: kind.Search{Deleting: true}}, setOf(c.change)); err != nil {
 			t.Errorf("%s keeps a deletion from happening: %v", c.field, err)
 		}
 	}

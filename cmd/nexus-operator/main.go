@@ -83,14 +83,14 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log := newLogger(o.LogLevel, o.LogFormat)
+	log := newLogger(o.Log.Level, o.Log.Format)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 	cfg, err := clusterConfig(o.Kubeconfig)
 	if err != nil {
 		return err
 	}
-	stopTracing, err := otlp.Start(ctx, otlp.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio,
+	stopTracing, err := otlp.Start(ctx, otlp.Settings{Endpoint: strings.TrimSuffix(o.Trace.Endpoint, "/"), SampleRatio: o.Trace.SampleRatio,
 		Version: cmp.Or(version, metrics.Version())})
 	if err != nil {
 		return err

@@ -181,7 +181,7 @@ func (b *Installer) lookAtOwn(ctx context.Context, have *helmrelease.Release) (e
 	if err != nil {
 		return err
 	}
-	region, vpc := o.Region, b.flags.VPC
+	region, vpc := o.AWS.Region, b.flags.VPC
 	if vpc == "" || b.flags.RoleARN == "" {
 		if region, vpc, err = b.lookAtAWS(ctx, name); err != nil {
 			return err

@@ -66,11 +66,13 @@ type Settings struct {
 
 // SettingsOf returns the settings from the operator's options. The regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region,
-		InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, AllowedExternalARNs: o.AllowedExternalARNs,
-		DriftEventsQueue: o.DriftEventsQueue, OperatorNamespace: o.Namespace,
-		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota,
-		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace}, Kinds: o.Kinds}
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.AWS.Region, EKSCluster: o.AWS.EKSCluster, EKSRegion: o.AWS.Region,
+		InjectsCredentials: o.AWS.InjectsCredentials, AllowedIngressGroups: o.Guards.AllowedIngressGroups,
+		AllowedExternalARNs: o.Guards.AllowedExternalARNs,
+		DriftEventsQueue:    o.AWS.DriftEventsQueue, OperatorNamespace: o.Namespace,
+		DefaultBoundary: o.Guards.DefaultPermissionsBoundary, WorkloadNamespaces: o.Guards.WorkloadNamespaces,
+		NamespaceQuota: o.Guards.WorkloadNamespaceQuota,
+		DeletionGrace:  capability.DefaultGrace{All: o.Grace.Deletion, Production: o.Grace.Production}, Kinds: o.Kinds}
 }
 
 // Facts returns the facts that follow from the settings alone, without a look at the cluster.

@@ -259,7 +259,7 @@ func (s *importVerb) importer(ctx context.Context, f *importFlags) (*importer.Im
 	if s.EnforcesNamespace() {
 		namespace = *s.Cluster.Namespace
 	}
-	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: o.Region, Region: o.Region})
+	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: o.AWS.Region, Region: o.AWS.Region})
 	if err != nil {
 		return nil, &plan.AccessError{Err: err}
 	}

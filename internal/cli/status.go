@@ -150,7 +150,7 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 		return err
 	}
 	shards := 0
-	if o.LeaderElect {
+	if o.Leader.Elect {
 		shards = o.Shard.Shards()
 	}
 	names, err := definitionNames(s.CRDs)
@@ -158,7 +158,7 @@ func (s *statusVerb) operatorStatus(ctx context.Context, output string) error {
 		return err
 	}
 	status, err := r.Operator(ctx,
-		inspect.OperatorQuery{Namespace: namespace, Shards: shards, LeaseDuration: o.LeaseDuration, Definitions: names, Client: s.Version,
+		inspect.OperatorQuery{Namespace: namespace, Shards: shards, LeaseDuration: o.Leader.LeaseDuration, Definitions: names, Client: s.Version,
 			Workloads: workloads})
 	if err != nil {
 		return err

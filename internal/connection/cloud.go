@@ -36,11 +36,11 @@ func (s *Connection) OpenCloud(ctx context.Context, cfg *rest.Config, c client.C
 		return nil, err
 	}
 	sessions := s.Sessions()
-	finder, err := awssession.NewIssuer(cfg, s.EKSCluster(eks), o.Region, sessions, s.Clock)
+	finder, err := awssession.NewIssuer(cfg, s.EKSCluster(eks), o.AWS.Region, sessions, s.Clock)
 	if err != nil {
 		return nil, err
 	}
-	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
+	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.AWS.Region})
 	if err != nil {
 		return nil, exit.Precondition(err)
 	}

@@ -151,7 +151,7 @@ func (s *Connection) OptionsOf(workloads []inspect.Workload, namespace string) (
 		return o, exit.Usage("the operator's flags: %w", err)
 	}
 	o.Namespace = cmp.Or(o.Namespace, namespace)
-	o.Region = cmp.Or(s.Region, o.Region)
+	o.AWS.Region = cmp.Or(s.Region, o.AWS.Region)
 	return o, nil
 }
 
@@ -177,15 +177,15 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 		o.ClusterID = string(ns.UID)
 	}
 	sessions := s.Sessions()
-	issuer, err := awssession.NewIssuer(cfg, o.EKSCluster, o.Region, sessions, s.Clock)
+	issuer, err := awssession.NewIssuer(cfg, o.AWS.EKSCluster, o.AWS.Region, sessions, s.Clock)
 	if err != nil {
 		return nil, err
 	}
-	engines, err := intentfacts.EnabledEngines(s.Engines(), o.Adapters)
+	engines, err := intentfacts.EnabledEngines(s.Engines(), o.Intents.Adapters)
 	if err != nil {
 		return nil, exit.Usage("the operator's flags: %w", err)
 	}
-	settings := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
+	settings := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AWS.AdditionalRegions...))
 	if settings.NoDrain, err = lacksDrain(cfg); err != nil {
 		return nil, err
 	}
@@ -195,11 +195,11 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 	}
 	p.Looking = s.LookingAt
 	if !s.assumed {
-		guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}
+		guards := awssession.Guards{AmbientNamespaces: o.Guards.AmbientNamespaces}
 		p.Refusal, p.Reservation = guards.Refusal, guards.Reservation
 	}
 	if !skipAWS {
-		autoMode := awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, s.Clock).IsEnabled
+		autoMode := awssession.NewAutoMode(o.AWS.EKSCluster, o.AWS.Region, sessions, s.Clock).IsEnabled
 		p.Operator.Settings.AutoMode, p.Operator.Intents.AutoMode = autoMode, autoMode
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: region + " " + endpoint, Region: region, Endpoint: endpoint})
@@ -210,9 +210,9 @@ func (s *Connection) Planner(ctx context.Context, skipAWS bool) (*plan.Planner, 
 
 // operatorOf returns the facts about an operator with these options that plans use.
 func (s *Connection) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
-	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces,
-		ForeignResources: o.ForeignResources, PlanGate: o.PlanGate,
-		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
+	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.Guards.SharedNamespaces,
+		ForeignResources: o.Guards.ForeignResources, PlanGate: o.Guards.PlanGate,
+		Types: engine.TypesOf(o.Guards.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
 
 // lacksDrain reports whether the cluster does not know the hook that drains pods.

@@ -40,7 +40,7 @@ func (s *Connection) AutoModeOf(flag string) clusterfacts.AutoMode {
 	if err != nil {
 		return nil // the caller that needs the options reports it
 	}
-	return awssession.NewAutoMode(s.EKSCluster(flag), o.Region, s.Sessions(), s.Clock).IsEnabled
+	return awssession.NewAutoMode(s.EKSCluster(flag), o.AWS.Region, s.Sessions(), s.Clock).IsEnabled
 }
 
 // clusterNameIn reads the name of an EKS cluster from a kubeconfig: from the arguments of the program that gets the

@@ -124,7 +124,7 @@ func (s *Connection) OfflineOptions() (options.Options, error) {
 	if err != nil {
 		return o, exit.Usage("the operator's flags: %w", err)
 	}
-	o.Region = cmp.Or(s.Region, o.Region)
+	o.AWS.Region = cmp.Or(s.Region, o.AWS.Region)
 	return o, nil
 }
 

@@ -39,7 +39,7 @@ func (t *Registries) Session(ctx context.Context, region string) (*awsclient.Ses
 	if err != nil {
 		return nil, err
 	}
-	session, err := t.Sessions().Open(ctx, awsclient.Identity{Key: "registry", Region: cmp.Or(region, o.Region)})
+	session, err := t.Sessions().Open(ctx, awsclient.Identity{Key: "registry", Region: cmp.Or(region, o.AWS.Region)})
 	if err != nil {
 		return nil, exit.Precondition(err)
 	}

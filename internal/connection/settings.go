@@ -10,7 +10,7 @@ import (
 
 // SettingsOf are the settings of an operator with these options, for compilations without a cluster.
 func SettingsOf(o options.Options) capabilityfacts.Settings {
-	s := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
+	s := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AWS.AdditionalRegions...))
 	if s.EKSCluster == "" { // without a cluster, the operator there may know its name
 		s.EKSCluster, s.EKSRegion = "EKS_CLUSTER_NAME", ""
 	}

@@ -65,7 +65,7 @@ func newLeaseLock(cfg *rest.Config, o options.Options, c clock.Clock) (*leaseLoc
 		return nil, err
 	}
 	cfg = rest.AddUserAgent(rest.CopyConfig(cfg), "leader-election")
-	cfg.Timeout = max(o.RenewDeadline()/2, time.Second)
+	cfg.Timeout = max(o.Leader.RenewDeadline()/2, time.Second)
 	coordination, err := coordinationclient.NewForConfig(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("making the client of leases: %w", err)
@@ -76,7 +76,7 @@ func newLeaseLock(cfg *rest.Config, o options.Options, c clock.Clock) (*leaseLoc
 			LockConfig: resourcelock.ResourceLockConfig{Identity: host + "_" + string(uuid.NewUUID())},
 			Labels:     map[string]string{shard.LabelShards: strconv.Itoa(o.Shard.Shards())},
 		},
-		shard: o.Shard, leases: coordination.Leases(o.Namespace), clock: c, every: o.RetryPeriod(), seen: map[string]sighting{},
+		shard: o.Shard, leases: coordination.Leases(o.Namespace), clock: c, every: o.Leader.RetryPeriod(), seen: map[string]sighting{},
 	}, nil
 }
 

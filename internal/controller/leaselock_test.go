@@ -139,12 +139,12 @@ func newElection(t *testing.T) *election {
 	}
 	cfg := rest.CopyConfig(w.Config())
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { e.transport.next = next; return e.transport })
-	o := options.Options{Namespace: namespace, Shard: shard.Shard{}, LeaseDuration: 3 * time.Second}
+	o := options.Options{Namespace: namespace, Shard: shard.Shard{}, Leader: options.Leader{LeaseDuration: 3 * time.Second}}
 	if e.lock, err = newLeaseLock(cfg, o, clock.RealClock{}); err != nil {
 		t.Fatal(err)
 	}
 	e.elector, err = leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock: e.lock, LeaseDuration: o.LeaseDuration, RenewDeadline: o.RenewDeadline(), RetryPeriod: 100 * time.Millisecond,
+		Lock: e.lock, LeaseDuration: o.Leader.LeaseDuration, RenewDeadline: o.Leader.RenewDeadline(), RetryPeriod: 100 * time.Millisecond,
 		ReleaseOnCancel: true,
 		Callbacks:       leaderelection.LeaderCallbacks{OnStartedLeading: func(context.Context) {}, OnStoppedLeading: func() {}},
 	})

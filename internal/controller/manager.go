@@ -74,10 +74,11 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	types := engine.TypesOf(o.Types, contents.Kinds)
+	types := engine.TypesOf(o.Guards.Types, contents.Kinds)
 	contents.Kinds = servedKinds(o.Kinds, contents.Kinds, log)
-	if !slices.Contains(regionsOf(o), o.Region) {
-		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
+	if !slices.Contains(regionsOf(o), o.AWS.Region) {
+		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions",
+			o.AWS.Region)
 	}
 	failures, large := reconciler.NewFailures(clock.RealClock{}), reconciler.NewLargeObjects()
 	mgr, err := newManager(cfg, o, contents.Kinds, large, failures.Logger(log))
@@ -94,25 +95,25 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	env.Metrics, env.Failures, env.Large, env.Types = recorder, failures, large, types
-	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry,
-		Limits: limitsOf(o), Shares: o.Shard.Shards()})
-	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.AWS.Region, Registerer: ctrlmetrics.Registry,
+		Limits: limitsOf(o.AWS.Rates), Shares: o.Shard.Shards()})
+	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.AWS.EKSCluster, o.AWS.Region, sessions, env.Clock)
 	if err != nil {
 		return nil, err
 	}
-	env.Issuer, env.EKSCluster = issuer.URL, o.EKSCluster
-	env.AutoMode = awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, env.Clock).IsEnabled
+	env.Issuer, env.EKSCluster = issuer.URL, o.AWS.EKSCluster
+	env.AutoMode = awssession.NewAutoMode(o.AWS.EKSCluster, o.AWS.Region, sessions, env.Clock).IsEnabled
 	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
 	env.Gate.Covers = capabilities.Covers
-	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces,
-		DefaultBoundary:  o.DefaultPermissionsBoundary,
-		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,
+	guards := awssession.Guards{AmbientNamespaces: o.Guards.AmbientNamespaces, CapabilityNamespaces: o.Guards.CapabilityNamespaces,
+		DefaultBoundary:  o.Guards.DefaultPermissionsBoundary,
+		AllowedEndpoints: o.Guards.AllowedEndpoints, AllowCustomExternalID: o.Guards.AllowCustomExternalID,
 		Regions: capabilities.Facts.Regions}
 	providers := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: env.ClusterID, OperatorNamespace: o.Namespace,
 		Guards: guards, Sessions: sessions, Provenance: capabilities}
-	workers := workersOf(o)
+	workers := workersOf(o.Pacing)
 	events := &driftevents.Directory{Sessions: sessions, Providers: providers, Flow: driftevents.NewFlow(env.Clock), Queue: o.DriftQueue(),
-		Region: o.Region}
+		Region: o.AWS.Region}
 	env.Covered, env.IndexResources = events.Flow.Covers, events.Queue != ""
 	events.Env = env
 	if err := setupAWS(mgr, env, awsSetup{providers, events, contents.Kinds, workers}); err != nil {
@@ -148,7 +149,7 @@ func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Envir
 	if err := (&securityintent.Reconciler{Environment: env}).SetupWithManager(mgr); err != nil {
 		return err
 	}
-	return intentbinding.New(env, o, engines, known).SetupWithManager(ctx, mgr, workersOf(o)("SecurityIntentBinding"))
+	return intentbinding.New(env, o, engines, known).SetupWithManager(ctx, mgr, workersOf(o.Pacing)("SecurityIntentBinding"))
 }
 
 // newManager returns a manager without controllers. Its configuration is cfg with the options' rate, and with a
@@ -237,21 +238,21 @@ func setupAWS(mgr manager.Manager, env reconciler.Environment, s awsSetup) error
 	return mgr.Add(s.events)
 }
 
-func limitsOf(o options.Options) awsclient.Limits {
+func limitsOf(rates map[string]options.Rate) awsclient.Limits {
 	limits := awsclient.Limits{}
-	for k, rate := range o.AWSRates {
+	for k, rate := range rates {
 		limits[k] = awsclient.Rate{PerSecond: rate.PerSecond, Burst: rate.Burst}
 	}
 	return limits
 }
 
 // workersOf returns how many objects of a kind are reconciled at a time.
-func workersOf(o options.Options) func(kind string) int {
+func workersOf(p options.Pacing) func(kind string) int {
 	return func(kind string) int {
-		if n, ok := o.WorkersOf[kind]; ok {
+		if n, ok := p.WorkersOf[kind]; ok {
 			return n
 		}
-		return o.Workers
+		return p.Workers
 	}
 }
 
@@ -279,12 +280,12 @@ func knownKinds(o options.Options, entries []engine.Entry) error {
 		aws = append(aws, e.Name())
 	}
 	all := append([]string{"AWSProvider", "NexusAICapability", "SecurityIntentBinding"}, aws...)
-	for _, k := range slices.Sorted(maps.Keys(o.WorkersOf)) {
+	for _, k := range slices.Sorted(maps.Keys(o.Pacing.WorkersOf)) {
 		if !slices.Contains(all, k) {
 			return fmt.Errorf("--kind-workers: %q is not one of %s", k, strings.Join(all, ", "))
 		}
 	}
-	for _, k := range slices.Sorted(maps.Keys(o.CheckEveryOf)) {
+	for _, k := range slices.Sorted(maps.Keys(o.Pacing.CheckEveryOf)) {
 		if !slices.Contains(aws, k) {
 			return fmt.Errorf("--kind-check-interval: %q is not one of %s", k, strings.Join(aws, ", "))
 		}
@@ -297,7 +298,7 @@ func chooseEngines(o options.Options, contents Contents) ([]intentbinding.Engine
 	if err := knownKinds(o, contents.Kinds); err != nil {
 		return nil, err
 	}
-	return intentfacts.EnabledEngines(contents.Engines, o.Adapters)
+	return intentfacts.EnabledEngines(contents.Engines, o.Intents.Adapters)
 }
 
 func newScheme() (*runtime.Scheme, error) {
@@ -308,7 +309,7 @@ func newScheme() (*runtime.Scheme, error) {
 
 // regionsOf are the AWS regions that may be named.
 func regionsOf(o options.Options) []string {
-	return append(awsclient.Regions(), o.AdditionalRegions...)
+	return append(awsclient.Regions(), o.AWS.AdditionalRegions...)
 }
 
 func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) manager.Options {
@@ -321,10 +322,11 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 	small.Transform = apply.WithoutBulk
 	m := manager.Options{
 		Scheme: scheme, Logger: log,
-		LeaderElection: o.LeaderElect, LeaderElectionID: o.Shard.Lease(), LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: &o.LeaseDuration, RenewDeadline: new(o.RenewDeadline()), RetryPeriod: new(min(takeoverPoll, o.RetryPeriod())),
-		HealthProbeBindAddress: o.HealthAddress,
-		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
+		LeaderElection: o.Leader.Elect, LeaderElectionID: o.Shard.Lease(), LeaderElectionReleaseOnCancel: true,
+		LeaseDuration: &o.Leader.LeaseDuration, RenewDeadline: new(o.Leader.RenewDeadline()),
+		RetryPeriod:            new(min(takeoverPoll, o.Leader.RetryPeriod())),
+		HealthProbeBindAddress: o.Serving.HealthAddress,
+		Metrics:                metricsserver.Options{BindAddress: o.Serving.MetricsAddress},
 		Cache: cache.Options{NewInformer: newInformers(), DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}: ours, &batchv1.Job{}: ours, &batchv1.CronJob{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small,
 			&corev1.ServiceAccount{}: ours,
@@ -340,7 +342,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		// works as soon as it leads.
 		Controller: config.Controller{SkipNameValidation: new(true), EnableWarmup: new(true)},
 	}
-	if o.SecureMetrics && !awssession.IsLoopback(o.MetricsAddress) {
+	if o.Serving.SecureMetrics && !awssession.IsLoopback(o.Serving.MetricsAddress) {
 		m.Metrics.SecureServing = true
 		m.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
@@ -385,11 +387,12 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Version: *server,
 		Events: reconciler.Events{Recorder: mgr.GetEventRecorder("nexus-operator")}, Clock: clock.RealClock{},
 		Signing:   &reconciler.SigningKeys{Client: mgr.GetClient(), Namespace: o.Namespace, Clock: clock.RealClock{}},
-		Gate:      reconciler.PlanGate{Namespaces: o.PlanGate, Client: mgr.GetClient()},
-		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, ForeignResources: o.ForeignResources,
-		Shard: o.Shard, Schemas: schemas,
-		DeletionGrace: capability.DefaultGrace{All: o.DeletionGrace, Production: o.ProductionDeletionGrace},
-		Intervals: reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, WithEvents: o.CheckEveryWithEvents,
-			Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+		Gate:      reconciler.PlanGate{Namespaces: o.Guards.PlanGate, Client: mgr.GetClient()},
+		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.Guards.SharedNamespaces,
+		ForeignResources: o.Guards.ForeignResources,
+		Shard:            o.Shard, Schemas: schemas,
+		DeletionGrace: capability.DefaultGrace{All: o.Grace.Deletion, Production: o.Grace.Production},
+		Intervals: reconciler.Intervals{Check: o.Pacing.CheckEvery, CheckOf: o.Pacing.CheckEveryOf, WithEvents: o.Pacing.CheckEveryWithEvents,
+			Stalled: o.Pacing.StalledEvery, RetryFirst: o.Pacing.RetryFirst, RetryMost: o.Pacing.RetryMost},
 	}, nil
 }

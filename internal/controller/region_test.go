@@ -13,7 +13,7 @@ import (
 )
 
 func TestTheOperatorDoesNotStartWithARegionThatDoesNotExist(t *testing.T) {
-	_, err := New(t.Context(), &rest.Config{}, options.Options{Region: "eu-wset-1"}, Contents{}, logr.Discard())
+	_, err := New(t.Context(), &rest.Config{}, options.Options{AWS: options.AWS{Region: "eu-wset-1"}}, Contents{}, logr.Discard())
 	if err == nil || !strings.Contains(err.Error(), "--region") || !strings.Contains(err.Error(), "--additional-regions") {
 		t.Errorf("got %v", err)
 	}

@@ -116,13 +116,13 @@ func lookAtInstallation(ctx context.Context, s *connection.Connection, f *Option
 		return nil, err
 	}
 	if f.Image == "" || f.RoleARN == "" {
-		f.Scope.Types = o.Types
+		f.Scope.Types = o.Guards.Types
 		if err := d.lookAtAWS(ctx); err != nil {
 			return nil, err
 		}
 	}
 	d.objects, err = install.Manifests(s.CRDs,
-		install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.Region},
+		install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.OperatorArgs, Env: map[string]string{"AWS_REGION": o.AWS.Region},
 			Replicas: f.Replicas})
 	if err != nil || f.Export {
 		return d, err

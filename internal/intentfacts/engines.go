@@ -68,7 +68,8 @@ type Settings struct {
 
 // SettingsOf returns the settings from the operator's options.
 func SettingsOf(o options.Options) Settings {
-	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
-		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, Enforcer: o.NetworkPolicyEnforcer,
-		VirtualPatches: o.VirtualPatches}
+	i := o.Intents
+	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: i.MeshRootNamespace, TrustDomain: i.MeshTrustDomain,
+		TLSAssessorImage: i.TLSAssessorImage, DNSService: i.ClusterDNSService, DNSPorts: i.ClusterDNSPorts,
+		Enforcer: i.NetworkPolicyEnforcer, VirtualPatches: i.VirtualPatches}
 }

@@ -13,9 +13,9 @@ import (
 )
 
 func addDriftEventFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringVar(&o.DriftEventsQueue, "drift-events-queue", "",
+	fs.StringVar(&o.AWS.DriftEventsQueue, "drift-events-queue", "",
 		"URL of the SQS queue with CloudTrail's events of changes, see docs/drift-events.md; with --shard, it contains {shard}, because each shard needs a separate queue; default: none")
-	fs.DurationVar(&o.CheckEveryWithEvents, "check-interval-with-events", time.Hour,
+	fs.DurationVar(&o.Pacing.CheckEveryWithEvents, "check-interval-with-events", time.Hour,
 		"how often each AWS resource is checked for drift while the events of its account and region arrive; --kind-check-interval still decides for its kinds")
 }
 
@@ -27,19 +27,20 @@ var queueURL = regexp.MustCompile(`^https?://[A-Za-z0-9.:-]+/[0-9]{12}/[A-Za-z0-
 
 // DriftQueue returns the URL of the queue that this process reads; empty for none.
 func (o Options) DriftQueue() string {
-	return strings.ReplaceAll(o.DriftEventsQueue, shardPlaceholder, strconv.Itoa(o.Shard.Index))
+	return strings.ReplaceAll(o.AWS.DriftEventsQueue, shardPlaceholder, strconv.Itoa(o.Shard.Index))
 }
 
 func (o *Options) validateDriftEvents() error {
-	if o.CheckEveryWithEvents < minInterval {
+	if o.Pacing.CheckEveryWithEvents < minInterval {
 		return fmt.Errorf("--check-interval-with-events: must be at least %s", minInterval)
 	}
 	switch {
-	case o.DriftEventsQueue == "":
+	case o.AWS.DriftEventsQueue == "":
 		return nil
 	case !queueURL.MatchString(o.DriftQueue()):
-		return fmt.Errorf("--drift-events-queue: %q is not the URL of an SQS queue, such as https://sqs.eu-west-1.amazonaws.com/123456789012/nexus-drift-events", o.DriftEventsQueue)
-	case o.Shard.Shards() > 1 && !strings.Contains(o.DriftEventsQueue, shardPlaceholder):
+		return fmt.Errorf("--drift-events-queue: %q is not the URL of an SQS queue, such as https://sqs.eu-west-1.amazonaws.com/123456789012/nexus-drift-events",
+			o.AWS.DriftEventsQueue)
+	case o.Shard.Shards() > 1 && !strings.Contains(o.AWS.DriftEventsQueue, shardPlaceholder):
 		return fmt.Errorf("--drift-events-queue: with --shard, each shard needs a separate queue, because a message reaches one reader only: put %s in the place of the shard's number, and make %d queues",
 			shardPlaceholder, o.Shard.Shards())
 	}

@@ -21,19 +21,20 @@ func TestFlagsComeBeforeEnvironmentBeforeDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Region != "eu-west-1" || o.LogLevel != "DEBUG" || o.Namespace != "mine" || o.EKSCluster != "c" {
+	if o.AWS.Region != "eu-west-1" || o.Log.Level != "DEBUG" || o.Namespace != "mine" || o.AWS.EKSCluster != "c" {
 		t.Errorf("%+v", o)
 	}
 	o, err = parse(t, nil)
-	if err != nil || o.Region != "ap-southeast-1" || o.CheckEvery != 5*time.Minute || !o.LeaderElect || len(o.AmbientNamespaces) != 0 {
+	if err != nil || o.AWS.Region != "ap-southeast-1" || o.Pacing.CheckEvery != 5*time.Minute || !o.Leader.Elect ||
+		len(o.Guards.AmbientNamespaces) != 0 {
 		t.Errorf("%+v %v", o, err)
 	}
 }
 
 func TestLogLevel_AcceptsTheNamesOfPython(t *testing.T) {
 	for name, want := range map[string]string{"warning": "WARN", "CRITICAL": "ERROR", "Fatal": "ERROR", "info": "INFO", "error": "ERROR"} {
-		if o, err := parse(t, map[string]string{"LOG_LEVEL": name}); err != nil || o.LogLevel != want {
-			t.Errorf("%s: got %q (%v), want %q", name, o.LogLevel, err, want)
+		if o, err := parse(t, map[string]string{"LOG_LEVEL": name}); err != nil || o.Log.Level != want {
+			t.Errorf("%s: got %q (%v), want %q", name, o.Log.Level, err, want)
 		}
 	}
 	if _, err := parse(t, nil, "--log-level=verbose"); err == nil || !strings.Contains(err.Error(), "--log-level") {
@@ -43,16 +44,16 @@ func TestLogLevel_AcceptsTheNamesOfPython(t *testing.T) {
 
 func TestLogFormat_IsJSONOrText(t *testing.T) {
 	for name, valid := range map[string]bool{"json": true, "text": true, "xml": false} {
-		if o, err := parse(t, nil, "--log-format="+name); (err == nil) != valid || o.LogFormat != name {
-			t.Errorf("%s: %q %v", name, o.LogFormat, err)
+		if o, err := parse(t, nil, "--log-format="+name); (err == nil) != valid || o.Log.Format != name {
+			t.Errorf("%s: %q %v", name, o.Log.Format, err)
 		}
 	}
 }
 
 func TestSettingsOfSingleKinds(t *testing.T) {
 	o, err := parse(t, nil, "--kind-workers=S3Bucket=3", "--kind-check-interval=S3Bucket=10m", "--aws-rates=ssm.PutParameter=10/40")
-	if err != nil || o.WorkersOf["S3Bucket"] != 3 || o.CheckEveryOf["S3Bucket"] != 10*time.Minute ||
-		o.AWSRates["ssm.PutParameter"] != (Rate{10, 40}) {
+	if err != nil || o.Pacing.WorkersOf["S3Bucket"] != 3 || o.Pacing.CheckEveryOf["S3Bucket"] != 10*time.Minute ||
+		o.AWS.Rates["ssm.PutParameter"] != (Rate{10, 40}) {
 		t.Errorf("%+v %v", o, err)
 	}
 }
@@ -127,8 +128,8 @@ func TestShard_IsAllNamespacesByDefault(t *testing.T) {
 
 func TestGuards_AllowNothingByDefault(t *testing.T) {
 	o, err := parse(t, nil)
-	if err != nil || len(o.CapabilityNamespaces)+len(o.WorkloadNamespaces)+len(o.WorkloadNamespaceQuota) > 0 ||
-		o.DefaultPermissionsBoundary != "" {
+	if err != nil || len(o.Guards.CapabilityNamespaces)+len(o.Guards.WorkloadNamespaces)+len(o.Guards.WorkloadNamespaceQuota) > 0 ||
+		o.Guards.DefaultPermissionsBoundary != "" {
 		t.Errorf("%+v %v", o, err)
 	}
 	o, err = parse(t, nil, "--capability-namespaces=team-*,ops", "--workload-namespaces=apps-*",
@@ -137,11 +138,11 @@ func TestGuards_AllowNothingByDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.CapabilityNamespaces) != 2 || len(o.WorkloadNamespaces) != 1 ||
-		o.DefaultPermissionsBoundary != "arn:aws-cn:iam::123456789012:policy/teams/boundary" {
+	if len(o.Guards.CapabilityNamespaces) != 2 || len(o.Guards.WorkloadNamespaces) != 1 ||
+		o.Guards.DefaultPermissionsBoundary != "arn:aws-cn:iam::123456789012:policy/teams/boundary" {
 		t.Errorf("%+v", o)
 	}
-	if q := o.WorkloadNamespaceQuota; q.Pods().Value() != 20 || q.Name("requests.cpu", "").MilliValue() != 1500 || len(q) != 3 {
+	if q := o.Guards.WorkloadNamespaceQuota; q.Pods().Value() != 20 || q.Name("requests.cpu", "").MilliValue() != 1500 || len(q) != 3 {
 		t.Errorf("%v", q)
 	}
 }
@@ -159,8 +160,8 @@ func TestInjectsCredentials_IsSeenAtTheOperatorsOwnPod(t *testing.T) {
 		"a sidecar with credentials": {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:9911", false},
 	} {
 		o, err := parse(t, map[string]string{tc.variable: tc.value})
-		if err != nil || o.InjectsCredentials != tc.want {
-			t.Errorf("%s: %t, %v", name, o.InjectsCredentials, err)
+		if err != nil || o.AWS.InjectsCredentials != tc.want {
+			t.Errorf("%s: %t, %v", name, o.AWS.InjectsCredentials, err)
 		}
 	}
 }

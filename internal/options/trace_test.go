@@ -13,8 +13,8 @@ func TestTraceEndpoint_IsTheURLOfAServer(t *testing.T) {
 		"collector:4318": false, "grpc://collector:4317": false, "http://": false, "http://collector?key=x": false,
 	} {
 		o, err := parse(t, map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint})
-		if (err == nil) != valid || o.TraceEndpoint != endpoint {
-			t.Errorf("%q: %q %v", endpoint, o.TraceEndpoint, err)
+		if (err == nil) != valid || o.Trace.Endpoint != endpoint {
+			t.Errorf("%q: %q %v", endpoint, o.Trace.Endpoint, err)
 		}
 		if !valid && !strings.Contains(err.Error(), "--trace-endpoint") {
 			t.Errorf("%q: the error does not name the flag: %v", endpoint, err)

@@ -26,7 +26,8 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts,
+	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.Intents.ClusterDNSService,
+		DNSPorts: defaults.Intents.ClusterDNSPorts,
 		AutoMode: x.autoMode}.Read(ctx)
 	if err != nil {
 		return err

@@ -111,14 +111,14 @@ func Run(ctx context.Context, s *connection.Connection, f *Options) error {
 	}
 	sessions := s.Sessions()
 	f.EKS = s.EKSCluster(f.EKS)
-	issuer, err := awssession.NewIssuer(config, f.EKS, o.Region, sessions, s.Clock)
+	issuer, err := awssession.NewIssuer(config, f.EKS, o.AWS.Region, sessions, s.Clock)
 	if err != nil {
 		return err
 	}
 	x := &scanner{Connection: s, Options: f, config: config, client: c, issuer: issuer, autoMode: s.AutoModeOf(f.EKS), lapse: s.Clock.Now(),
 		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, List: check.List{Checks: []check.Result{}}},
 		open: func(ctx context.Context) (*awsclient.Session, error) {
-			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
+			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.AWS.Region})
 		}}
 	limited, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()

@@ -101,7 +101,8 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "team-"}}
 	b.create(ns)
 	b.ns = ns.Name
-	o := options.Options{Namespace: "nexus-system", Region: "eu-central-1", WorkloadNamespaces: []string{"*"}}
+	o := options.Options{Namespace: "nexus-system", AWS: options.AWS{Region: "eu-central-1"},
+		Guards: options.Guards{WorkloadNamespaces: []string{"*"}}}
 	for _, edit := range edits {
 		edit(&o)
 	}

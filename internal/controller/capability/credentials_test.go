@@ -116,7 +116,7 @@ func TestCredentials_APodIsEvictedOnce(t *testing.T) {
 // The webhook may fail for all pods of the first capability of a cluster, which then prove nothing.
 func TestCredentials_OfTheOperatorProveThatThereIsAWebhook(t *testing.T) {
 	extent.Full(t)
-	b := newBed(t, func(o *options.Options) { o.InjectsCredentials = true })
+	b := newBed(t, func(o *options.Options) { o.AWS.InjectsCredentials = true })
 	c := b.capability()
 	b.says(c, "3 pods that were replaced")
 	if c.Status.Ready || len(c.Status.ReplacedPods) != 3 {

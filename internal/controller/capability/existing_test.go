@@ -140,7 +140,9 @@ func TestExisting_TakenConsentWaitsForNoOtherStore(t *testing.T) {
 
 func TestExisting_TheOperatorLimitsProviders(t *testing.T) {
 	extent.Full(t)
-	b, _ := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN}, func(o *options.Options) { o.AllowedExternalARNs = []string{"arn:aws:dynamodb:*:*:table/shared-*"} })
+	b, _ := existingBed(t, []v1alpha1.ExternalARNPattern{ordersARN}, func(o *options.Options) {
+		o.Guards.AllowedExternalARNs = []string{"arn:aws:dynamodb:*:*:table/shared-*"}
+	})
 	c := b.capability(withOrders)
 	if m := b.withheld(c); !strings.Contains(m, "--allowed-external-arns") || b.roleHas(ordersARN) {
 		t.Errorf("%s", m)

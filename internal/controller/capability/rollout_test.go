@@ -168,7 +168,7 @@ func TestRollout_NamespaceThatMayNotBeMade(t *testing.T) {
 		"it belongs to a stranger": {"taken", []string{"*"}, true, status.ReasonConflict, "Namespace taken-dev exists"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t, func(o *options.Options) { o.WorkloadNamespaces = tc.allowed })
+			b := newBed(t, func(o *options.Options) { o.Guards.WorkloadNamespaces = tc.allowed })
 			if tc.foreign {
 				b.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: tc.capabilityName + "-dev"}})
 			}
@@ -187,7 +187,7 @@ func TestRollout_NamespaceThatMayNotBeMade(t *testing.T) {
 func TestRollout_NamespaceAndItsQuota(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t, func(o *options.Options) {
-		o.WorkloadNamespaceQuota = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
+		o.Guards.WorkloadNamespaceQuota = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
 	})
 	c := b.capability()
 	b.run(c)
@@ -198,7 +198,7 @@ func TestRollout_NamespaceAndItsQuota(t *testing.T) {
 		t.Errorf("the administrator's limit is %v", quota.Spec.Hard)
 	}
 	// A namespace that exists stays in use when the administrator allows no more.
-	b.options.WorkloadNamespaces = nil
+	b.options.Guards.WorkloadNamespaces = nil
 	b.Reconciler = b.newReconciler()
 	b.run(c)
 }

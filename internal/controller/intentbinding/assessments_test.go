@@ -114,7 +114,8 @@ func TestServices_WhoseTLSIsAssessed(t *testing.T) {
 
 func TestReconcile_AssessesTLSAndLooksAgain(t *testing.T) {
 	web := bindingTo("web", "assesstls")
-	b := newBedOf(t, options.Options{TLSAssessorImage: assessorImage}, web, intentOf("assessTLS", "Audit", nil), service("web", func(*corev1.Service) {}),
+	b := newBedOf(t, options.Options{Intents: options.Intents{TLSAssessorImage: assessorImage}},
+		web, intentOf("assessTLS", "Audit", nil), service("web", func(*corev1.Service) {}),
 		assessment("of-web", "web", corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}), assessment("of-other", "other", corev1.ContainerState{}))
 	if res := b.passed(web); res.RequeueAfter != assessmentsEvery {
 		t.Errorf("%+v: Services are not watched", res)

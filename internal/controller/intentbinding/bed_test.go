@@ -192,8 +192,8 @@ func newBedOf(t *testing.T, o options.Options, objs ...client.Object) *bed {
 		foreign: func(context.Context) error { return nil },
 	}
 	k.all, k.groups = definedKinds(engines)
-	if o.ClusterDNSService == "" {
-		o.ClusterDNSService = "kube-system/kube-dns"
+	if o.Intents.ClusterDNSService == "" {
+		o.Intents.ClusterDNSService = "kube-system/kube-dns"
 	}
 	env := reconciler.Environment{
 		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events},

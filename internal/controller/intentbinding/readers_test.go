@@ -27,7 +27,7 @@ func dnsService(target intstr.IntOrString) *corev1.Service {
 }
 
 func TestClusterFacts_AreReadOnceAMinute(t *testing.T) {
-	b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver"}, dnsService(intstr.FromInt32(8053)))
+	b := newBedOf(t, options.Options{Intents: options.Intents{ClusterDNSService: "dns/resolver"}}, dnsService(intstr.FromInt32(8053)))
 	b.api.Fail("live get Service dns/resolver", errOutage)
 	for range 2 { // a failure is not remembered
 		if _, err := b.cluster.read(t.Context()); err == nil || !strings.Contains(err.Error(), "Service dns/resolver") {
@@ -57,7 +57,8 @@ func TestClusterFacts_AreReadOnceAMinute(t *testing.T) {
 
 func TestReconcile_OpensThePortsOfTheClusterDNS(t *testing.T) {
 	web := bindingTo("web", "dnsmanipulation")
-	b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver"}, web, intentOf("dnsManipulation", "Block", nil), dnsService(intstr.FromInt32(8053)))
+	b := newBedOf(t, options.Options{Intents: options.Intents{ClusterDNSService: "dns/resolver"}},
+		web, intentOf("dnsManipulation", "Block", nil), dnsService(intstr.FromInt32(8053)))
 	b.passed(web)
 	text, err := b.there(networkPolicy, team, "web-dnsmanipulation").MarshalJSON()
 	if err != nil || !strings.Contains(string(text), "8053") || !strings.Contains(string(text), `"resolver"`) {
@@ -80,7 +81,7 @@ func TestVirtualPatches_SayWhatTheirCatalogLacks(t *testing.T) {
 		{"no entry", "ops/patches", catalogOf(""), intent.ReasonCatalogMissing, intentfacts.PatchesKey},
 		{"not a catalog", "ops/patches", catalogOf("- {"), intent.ReasonCatalogInvalid, intentfacts.PatchesKey},
 	} {
-		b := newBedOf(t, options.Options{VirtualPatches: c.flag})
+		b := newBedOf(t, options.Options{Intents: options.Intents{VirtualPatches: c.flag}})
 		if c.config != nil {
 			b.must(b.api.Store.Create(t.Context(), c.config))
 		}
@@ -93,7 +94,8 @@ func TestVirtualPatches_SayWhatTheirCatalogLacks(t *testing.T) {
 
 func TestReconcile_ReadsTheCatalogOfPatchesAgain(t *testing.T) {
 	web := bindingTo("web", "virtualpatch")
-	b := newBedOf(t, options.Options{VirtualPatches: "ops/patches"}, web, intentOf("virtualPatch", "Block", v1alpha1.Params{"cveList": {"CVE-2024-4439"}}), definition(kubeArmorPolicy))
+	b := newBedOf(t, options.Options{Intents: options.Intents{VirtualPatches: "ops/patches"}},
+		web, intentOf("virtualPatch", "Block", v1alpha1.Params{"cveList": {"CVE-2024-4439"}}), definition(kubeArmorPolicy))
 	if res := b.passed(web); res.RequeueAfter != patchesEvery {
 		t.Errorf("%+v: nothing watches the catalog", res)
 	}
@@ -111,7 +113,7 @@ func TestReconcile_ReadsTheCatalogOfPatchesAgain(t *testing.T) {
 
 func TestReconcile_ReadsNoCatalogForOtherIntents(t *testing.T) {
 	web := bindingTo("web", "dnsmanipulation")
-	b := newBedOf(t, options.Options{VirtualPatches: "ops/patches"}, web, intentOf("dnsManipulation", "Block", nil))
+	b := newBedOf(t, options.Options{Intents: options.Intents{VirtualPatches: "ops/patches"}}, web, intentOf("dnsManipulation", "Block", nil))
 	b.passed(web)
 	if got := b.api.Calls("live get ConfigMap"); len(got) != 0 {
 		t.Errorf("asked %q", got)

@@ -78,10 +78,10 @@ func New(env reconciler.Environment, o options.Options, engines []Engine, kinds 
 	return &Reconciler{
 		Environment: env, Engines: engines, kinds: kinds,
 		Applier:           &apply.Applier{Client: kinds.client, Live: env.Live, OperatorNamespace: o.Namespace, OwnerIndex: ownerIndex},
-		OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
-		TLSAssessorImage: o.TLSAssessorImage,
+		OperatorNamespace: o.Namespace, MeshRootNamespace: o.Intents.MeshRootNamespace, TrustDomain: o.Intents.MeshTrustDomain,
+		TLSAssessorImage: o.Intents.TLSAssessorImage,
 		cluster:          &clusterReader{settings: settings, live: env.Live, clock: env.Clock},
-		patch:            &patchReader{configMap: o.VirtualPatches, live: env.Live, clock: env.Clock},
+		patch:            &patchReader{configMap: o.Intents.VirtualPatches, live: env.Live, clock: env.Clock},
 		retries:          reconciler.NewBackoff(env.Intervals, env.Clock), policies: newPolicySeries(), spaces: newSpaces(), neighborEvents: make(chan event.GenericEvent),
 	}
 }

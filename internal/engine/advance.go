@@ -472,7 +472,7 @@ func endedDeletion(done []kind.Step) bool {
 
 // recordWritten keeps the versions of write-only values that a step sent.
 func (a *advance) recordWritten(s kind.Step, p Plan) {
-	for path, version := range p.Written {
+	for path, version := range p.Written.Versions {
 		creates := s.Effect == kind.Creates
 		if !creates && !(kind.Diff{{Path: path}}).Under(s.Fixes...) {
 			continue

@@ -322,7 +322,7 @@ func TestImport_NeverCreates(t *testing.T) {
 
 func TestSummarize_ReportsDuplicatesWhileTheyExist(t *testing.T) {
 	cr := lifeOf(t, &machine{}, nil).cr
-	plan := Plan{Cause: InSync, Exists: true, Duplicates: []string{"m-2"}}
+	plan := Plan{Cause: InSync, Findings: Findings{Exists: true, Duplicates: []string{"m-2"}}}
 	Summarize(cr, Outcome{Plan: plan, Synced: true}, nil, noon, time.Time{})
 	if !meta.IsStatusConditionTrue(cr.CommonStatus().Conditions, status.DuplicateResources) || !cr.CommonStatus().Ready {
 		t.Fatalf("%+v", cr.CommonStatus().Conditions)

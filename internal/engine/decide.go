@@ -42,6 +42,10 @@ const (
 
 // Plan is a reconcile, decided and not yet done.
 type Plan struct {
+	Findings
+	// Written holds the parts of the resource that are the operator's once the plan is done.
+	Written Written
+
 	Cause Cause
 	Diff  kind.Diff
 	Steps []kind.Step
@@ -55,34 +59,10 @@ type Plan struct {
 	LookAt time.Time
 	// Unseen is true when the plan was made without a look: AWS refuses its create if the resource exists.
 	Unseen bool
-	// HoldsData is true when data is lost with the resource.
-	HoldsData bool
-	// Exists and Notes are those that Observe reported.
-	Exists bool
-	Notes  []kind.Note
-	// Duplicates are further resources that carry the object's UID.
-	Duplicates []string
-	// Ignored lists the differences of AWS in members that the object leaves alone.
-	Ignored kind.Diff
-	// TagKeys are the tag keys that the resource carries once the plan is done.
-	TagKeys []string
-	// Paths are the paths of the members that the documents of the state declare, and Hidden those of their write-only values.
-	Paths, Hidden []string
 	// Provided is the hash of the additions of the provider to the declared state.
 	Provided string
-	// Written are the versions of the write-only values that the resource has once the plan is done.
-	Written map[string]string
 	// Identity identifies the resource in AWS.
 	Identity map[string]string
-	// TakesOver is true when the resource was left by an earlier object of the same name.
-	TakesOver bool
-	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
-	Owned   bool
-	Created time.Time
-	// Ownership is the ownership that the look showed; empty if the status keeps its value.
-	Ownership v1alpha1.Ownership
-	// Publish copies the values that AWS assigned into an object. Nil when no resource of this object was seen.
-	Publish func(v1alpha1.Resource)
 	// sets are the values that a create plan gives the new resource, tagsSum is a hash of the wanted tags.
 	sets    kind.Diff
 	tagsSum string
@@ -139,7 +119,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	d.forgetFailed()
 	p, verdict, err := d.plan()
 	d.logOwner(ctx, verdict)
-	p.Unseen, p.Identity, p.Paths, p.Hidden = unseen, identity, d.paths, hiddenIn(want)
+	p.Unseen, p.Identity, p.Written.Paths, p.Written.Hidden = unseen, identity, d.paths, hiddenIn(want)
 	refused := d.refuseAdoption(ctx, p, verdict)
 	d.complete(&p, verdict, refused)
 	if err == nil {
@@ -200,7 +180,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	}
 	p.Ownership = d.ownership(verdict)
 	p.Provided = d.o.Provided
-	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags),
+	p.Written.TagKeys, p.tagsSum, p.Written.Versions = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags),
 		withHollow(d.want, d.seen.State, d.o.Written.Versions, writeOnlyVersions(d.want))
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
@@ -211,7 +191,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 func (d decider[CR, S]) addIgnored(p *Plan) {
 	if p.Exists && !d.seen.NotRead && !d.o.Deleting {
 		p.Ignored = d.o.Written.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written.Versions))
-		p.Written = d.o.Written.keepIgnored(p.Written, p.Ignored)
+		p.Written.Versions = d.o.Written.keepIgnored(p.Written.Versions, p.Ignored)
 	}
 }
 

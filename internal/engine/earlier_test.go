@@ -109,7 +109,7 @@ func TestARequestedCheckThatFailsIsAnswered(t *testing.T) {
 		t.Errorf("handled %q, ready %v", obj.Status.LastHandledReconcileAt, obj.Status.Ready)
 	}
 	obj.Annotations[wellknown.AnnotationReconcileAt] = "again"
-	Summarize(obj, Outcome{Synced: true, Plan: Plan{Cause: InSync, Exists: true}}, nil, noon, noon)
+	Summarize(obj, Outcome{Synced: true, Plan: Plan{Cause: InSync, Findings: Findings{Exists: true}}}, nil, noon, noon)
 	obj.Annotations[wellknown.AnnotationReconcileAt] = "at last"
 	if Summarize(obj, Outcome{}, outage, noon, noon); obj.Status.LastHandledReconcileAt != "again" || !obj.Status.Ready {
 		t.Errorf("an object that stays Ready is not looked at again before its next check: handled %q, ready %v",

@@ -132,7 +132,7 @@ func TestHash_IsThatOfTheContent(t *testing.T) {
 	base := func() (Plan, Owner) {
 		o := gated()
 		o.UID = "6ba7b810-9dad"
-		return Plan{Cause: Edited, Exists: true,
+		return Plan{Cause: Edited, Findings: Findings{Exists: true},
 			Diff:  kind.Diff{{Path: "Color", Want: "red", Have: "blue"}, {Path: "Tags[nexus.ai/owner-uid]", Want: "u"}},
 			Steps: []kind.Step{{Action: "box:Paint", Fixes: []string{"Color"}}}}, o
 	}

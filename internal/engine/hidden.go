@@ -34,9 +34,10 @@ func hiddenPaths(st *v1alpha1.CommonStatus, i *Intent) []string {
 func (w Written) hiddenToRecord(recorded []string, p Plan) []string {
 	switch {
 	case p.Cause == InSync:
-		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Hidden, path) })
+		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Written.Hidden, path) })
 	case p.Writes():
-		return union(recorded, slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(w.Hidden, path) }))
+		return union(recorded, slices.DeleteFunc(slices.Clone(p.Written.Hidden),
+			func(path string) bool { return slices.Contains(w.Hidden, path) }))
 	default:
 		return recorded
 	}

@@ -88,9 +88,9 @@ func (o Owner) tagsToRecord(recorded []string, p Plan) []string {
 	owners := o.OwnerTags()
 	switch {
 	case p.Cause == InSync:
-		return slices.DeleteFunc(slices.Clone(recorded), func(key string) bool { return !slices.Contains(p.TagKeys, key) })
+		return slices.DeleteFunc(slices.Clone(recorded), func(key string) bool { return !slices.Contains(p.Written.TagKeys, key) })
 	case p.Writes():
-		return union(recorded, slices.DeleteFunc(slices.Clone(p.TagKeys), func(key string) bool {
+		return union(recorded, slices.DeleteFunc(slices.Clone(p.Written.TagKeys), func(key string) bool {
 			_, always := owners[key]
 			return always || slices.Contains(o.Written.TagKeys, key)
 		}))

@@ -39,10 +39,10 @@ func writtenPaths(obj v1alpha1.Resource, i *Intent) []string {
 func (w Written) pathsToRecord(recorded []string, p Plan) []string {
 	switch {
 	case p.Cause == InSync:
-		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Paths, path) })
+		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Written.Paths, path) })
 	case p.Writes():
 		return boundPaths(union(recorded,
-			slices.DeleteFunc(slices.Clone(p.Paths), func(path string) bool { return slices.Contains(w.Paths, path) })))
+			slices.DeleteFunc(slices.Clone(p.Written.Paths), func(path string) bool { return slices.Contains(w.Paths, path) })))
 	default:
 		return recorded
 	}

@@ -412,7 +412,7 @@ func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 	return func(ctx context.Context, o Owner) (Plan, error) {
 		sc.ID = IDOf(obj)
 		p, err := b.Decide(ctx, sc, o, obj)
-		publish(p, obj)
+		p.record(obj)
 		if p.Ownership != "" {
 			obj.CommonStatus().Ownership = p.Ownership
 		}
@@ -421,19 +421,6 @@ func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 		}
 		sc.Duplicated = sc.Duplicated || len(p.Duplicates) > 0
 		return p, err
-	}
-}
-
-// publish records the result of a look at a resource of this object.
-func publish(p Plan, obj v1alpha1.Resource) {
-	if p.Publish == nil {
-		return
-	}
-	p.Publish(obj)
-	st := obj.CommonStatus()
-	if created := p.Created; !created.IsZero() && (st.CreationTime == nil || !sameSecond(st.CreationTime.Time, created)) {
-		t := metav1.NewTime(created.UTC().Truncate(time.Second))
-		st.CreationTime = &t
 	}
 }
 
@@ -451,7 +438,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 		t := metav1.NewTime(now.UTC().Truncate(time.Second)) // AWS reports none
 		st.CreationTime = &t
 	}
-	reportDuplicates(obj, out, now)
+	out.Plan.reportDuplicates(obj, now)
 	reportPassage(obj, out, now)
 	st.Ready = status.ReadyAt(st.Conditions, generation)
 	st.Drift = driftEntries(out.Drift)
@@ -491,9 +478,9 @@ func recordSynced(obj v1alpha1.Resource, p Plan) {
 	if p.Cause != InSync {
 		return
 	}
-	st.ManagedTagKeys, st.WrittenVersions, st.Provided = p.TagKeys, p.Written, p.Provided
+	st.ManagedTagKeys, st.WrittenVersions, st.Provided = p.Written.TagKeys, p.Written.Versions, p.Provided
 	if keeper, ok := obj.(PathKeeper); ok && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve {
-		keeper.RecordPaths(p.Paths)
+		keeper.RecordPaths(p.Written.Paths)
 	}
 }
 
@@ -514,20 +501,6 @@ func conditionOf(n kind.Note) metav1.Condition {
 		c.Status = metav1.ConditionTrue
 	}
 	return c
-}
-
-// reportDuplicates sets the condition DuplicateResources, and removes it once a look found no duplicate.
-func reportDuplicates(obj v1alpha1.Resource, out Outcome, now time.Time) {
-	conditions := &obj.CommonStatus().Conditions
-	switch {
-	case len(out.Plan.Duplicates) > 0:
-		status.Set(conditions, obj.GetGeneration(), now,
-			metav1.Condition{Type: status.DuplicateResources, Status: metav1.ConditionTrue, Reason: status.ReasonDuplicateResources,
-				Message: fmt.Sprintf("%d more AWS resources carry the owner tags of this object: %s; this object manages %s, delete the others in AWS unless something uses them",
-					len(out.Plan.Duplicates), status.Truncate(strings.Join(out.Plan.Duplicates, ", "), maxDriftValue), obj.CommonStatus().ID)})
-	case out.Plan.Exists:
-		meta.RemoveStatusCondition(conditions, status.DuplicateResources)
-	}
 }
 
 // maxRequest is the length of a reconcile request that the status can hold.

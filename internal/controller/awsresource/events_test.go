@@ -42,7 +42,7 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 	owned := recorded(engine.Intent{UID: "uid-1", Attempt: 1, At: noon})
 	existed := recorded(engine.Intent{UID: "uid-1"})
 	refused := recorded(engine.Intent{UID: "uid-1", Attempt: 1, At: noon, Refused: true})
-	exists := engine.Plan{Exists: true}
+	exists := engine.Plan{Findings: engine.Findings{Exists: true}}
 	for name, c := range map[string]struct {
 		object func(*v1alpha1.S3Bucket)
 		first  bool
@@ -116,7 +116,7 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 		"deleted, known by its id": {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone},
 			"Normal Deleted Deleted media in AWS"},
 		"never created": {none, engine.Plan{Cause: engine.Gone}, ""},
-		"kept": {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"},
+		"kept": {same, engine.Plan{Findings: engine.Findings{Exists: true}, Reason: "it belongs to somebody else"},
 			"Normal Kept The AWS resource was kept: it belongs to somebody else"},
 		"kept by its policy": {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Plan{},
 			"Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},

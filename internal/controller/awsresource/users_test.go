@@ -311,7 +311,7 @@ func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 			"the retained resource"},
 		"deleted without": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.SkipFinalSnapshot = true },
 			engine.Outcome{Gone: true}, ""},
-		"left alone":                  {deleted, engine.Outcome{Gone: true, Plan: engine.Plan{Exists: true}}, ""},
+		"left alone":                  {deleted, engine.Outcome{Gone: true, Plan: engine.Plan{Findings: engine.Findings{Exists: true}}}, ""},
 		"that never was":              {func(o *v1alpha1.RDSInstance) { deleted(o); withoutAWS(o) }, engine.Outcome{Gone: true}, ""},
 		"retained, under another key": {func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyRef.Name = "other" }, engine.Outcome{Gone: true}, ""},
 	} {

@@ -246,7 +246,7 @@ func TestSecrets_AreShownNowhere(t *testing.T) {
 	decide := func(what string) {
 		t.Helper()
 		p, err := b.Decide(t.Context())
-		hides(what, []any{p.Diff, fmt.Sprint(err), p.Paths, p.Hidden, p.Written})
+		hides(what, []any{p.Diff, fmt.Sprint(err), p.Written.Paths, p.Written.Hidden, p.Written.Versions})
 	}
 	b.double.Fail("CREATE", double.Failure{Code: "InvalidRequest", Message: "Value " + value + " is refused"})
 	decide("the plan of a create")

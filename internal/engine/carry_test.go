@@ -157,7 +157,7 @@ func lifeOfEntry(t *testing.T, m *machine, e Entry, labels map[string]string) *m
 }
 
 func (l *machineLife) facts() Facts {
-	return Facts{Cluster: "c", Partition: "aws", Account: "1", Region: "r", Provider: v1alpha1.AWSProviderSpec{DefaultTags: l.defaultTags}}
+	return Facts{Cluster: "c", Place: aPlace, Provider: v1alpha1.AWSProviderSpec{DefaultTags: l.defaultTags}}
 }
 
 func (l *machineLife) pass(edits ...func(*Owner)) (Outcome, error) {

@@ -85,8 +85,7 @@ func TestDecide_TellsNobodyWhatExists(t *testing.T) {
 			obj := e.New()
 			now := metav1.Now()
 			obj.SetDeletionTimestamp(&now)
-			f := Facts{Borrowed: true, Signer: kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("key")}, nil }), Partition: "aws",
-				Account: "1", Region: "r"}
+			f := Facts{Borrowed: true, Signer: kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("key")}, nil }), Place: aPlace}
 			if err := f.CheckSignature(e.Name(), obj, intent); err != nil {
 				t.Fatal(err)
 			}

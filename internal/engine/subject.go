@@ -24,13 +24,17 @@ import (
 
 // Facts holds the facts about an object that are gathered before the engine works on it.
 type Facts struct {
-	// Cluster is the cluster's ID; Previous are clusters that this one may take over resources from.
-	Cluster  string
-	Previous []string
-	// Shared are namespaces with resources that objects of every namespace may name; see Owner.
-	Shared []string
-	// Foreign are patterns of ARNs of resources without an owner that objects may name; see Owner.
-	Foreign []string
+	kind.Place
+	kind.Lookups
+	// Cluster is the cluster's ID.
+	Cluster   string
+	Neighbors Neighbors
+	// Provider is the spec of the object's provider.
+	Provider   v1alpha1.AWSProviderSpec
+	Federation kind.Federation
+	// Data guards the data of the object. ScopeOf adds the annotation of the object.
+	Data kind.DataGuard
+
 	// Trusted is true for an object that its capability compiles to exactly this.
 	Trusted bool
 	// Borrowed is true when the provider uses the operator's own identity only because a capability
@@ -38,10 +42,6 @@ type Facts struct {
 	Borrowed bool
 	// Signed is true for an object with a record that the operator signed; see CheckSignature. It counts if Borrowed is true.
 	Signed bool
-	// Provider is the spec of the object's provider.
-	Provider v1alpha1.AWSProviderSpec
-	// Partition, Account and Region are where the provider's session leads to.
-	Partition, Account, Region string
 	// Gated is true where an edit of the object waits until its plan is approved.
 	Gated bool
 	// Covered is true where an approval of the object's capability holds for the object.
@@ -49,27 +49,10 @@ type Facts struct {
 	// Types are the AWS resource types that objects of the operator may manage; nil where they are not known. ScopeOf adds those of
 	// the provider.
 	Types *kind.AllowedTypes
-	// GuardData is that of kind.Scope.
-	GuardData bool
-	// NeededDays is that of kind.Scope.
-	NeededDays int
-	// Issuer is the cluster's OIDC issuer URL, or empty, and then NoIssuer says why it is unknown.
-	Issuer   string
-	NoIssuer error
-	// OIDCProvider is the lookup of kind.Scope.
-	OIDCProvider func(issuer string) (kind.OIDCProvider, error)
-	// EKSCluster is that of kind.Scope.
-	EKSCluster string
-	// Callers is that of kind.Scope.
-	Callers func() ([]string, error)
 	// Check is that of kind.Look, for an object that is Ready and was not touched since; nil for every other object.
 	Check *kind.Check
-	// Signer and OwnersOf are those of kind.Scope.
-	Signer   kind.Signer
-	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
-	// Ref and Secret are the lookups of kind.Scope.
-	Ref    func(kind, name string) (kind.Target, error)
-	Secret func(name, key string) ([]byte, error)
+	// Signer is that of kind.Scope.
+	Signer kind.Signer
 }
 
 // Importer is implemented by objects with identifiers that AWS assigns and that can adopt an existing resource by its identifier.
@@ -95,7 +78,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	o := Owner{
 		Identity: Identity{Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
 			Cluster: f.Cluster},
-		Neighbors: Neighbors{Previous: f.Previous, Shared: f.Shared, Foreign: f.Foreign},
+		Neighbors: f.Neighbors,
 		Policy: Policy{Deletion: DeletionPolicyOf(obj, e.Meta()), Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy,
 			Drift: spec.DriftPolicy, AllowAdoption: f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 			MayDeleteData: MayDeleteData(obj, obj.GetName())},
@@ -304,14 +287,12 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	if o.Policy.Management != v1alpha1.ManageObserve { // an object that only observes owns nothing
 		maps.Copy(tags, o.OwnerTags())
 	}
+	data := f.Data
+	data.MayDelete = MayDeleteData(obj, obj.GetName())
 	return kind.Scope{
-		Place:      kind.Place{Partition: f.Partition, Account: f.Account, Region: f.Region},
-		Search:     searchFor(obj, o),
-		Lookups:    kind.Lookups{Ref: f.Ref, Secret: f.Secret, OwnersOf: f.OwnersOf, Callers: f.Callers},
-		Guards:     kind.RoleGuards{Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix},
-		Federation: kind.Federation{Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster},
-		Data:       kind.DataGuard{Guarded: f.GuardData, MayDelete: MayDeleteData(obj, obj.GetName()), NeededDays: f.NeededDays},
-		Tags:       tags, UID: o.UID, Namespace: o.Namespace, Observing: o.Policy.Management == v1alpha1.ManageObserve, Trusted: f.Trusted,
+		Place: f.Place, Search: searchFor(obj, o), Lookups: f.Lookups, Federation: f.Federation, Data: data,
+		Guards: kind.RoleGuards{Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix},
+		Tags:   tags, UID: o.UID, Namespace: o.Namespace, Observing: o.Policy.Management == v1alpha1.ManageObserve, Trusted: f.Trusted,
 		Keys: o.Record.unrecordedKeys(), WrittenTags: o.Written.TagKeys, AllowedTypes: allowedTypes(f), Signer: f.Signer,
 		Recorded: recordedIn(*obj.CommonStatus()),
 	}, nil

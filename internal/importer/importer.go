@@ -333,12 +333,12 @@ func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Reso
 		Cluster: "import",
 		Provider: v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary,
 			RolePathPrefix: im.RolePath},
-		Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region,
-		EKSCluster: kind.AnyCluster,
-		NoIssuer:   &status.Waiting{For: "a cluster"},
-		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
-			return im.Session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
-		},
+		Place: kind.Place{Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region},
+		Federation: kind.Federation{EKSCluster: kind.AnyCluster,
+			NoIssuer: &status.Waiting{For: "a cluster"},
+			OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
+				return im.Session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
+			}},
 	}
 	owner := engine.OwnerOf(e, obj, nil, facts)
 	sc, err := engine.ScopeOf(obj, owner, facts)

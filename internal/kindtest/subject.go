@@ -169,10 +169,10 @@ func (s *Subject) Facts() engine.Facts {
 		provider.DefaultTags[k] = v1alpha1.TagValue(v)
 	}
 	return engine.Facts{
-		Cluster: Cluster, Types: s.Types, GuardData: s.Guarded, Trusted: s.Trusted, Provider: provider,
-		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret,
-		Signer: Signer, OIDCProvider: s.oidcProvider,
-		Callers: func() ([]string, error) { return s.Callers, nil },
+		Cluster: Cluster, Types: s.Types, Data: kind.DataGuard{Guarded: s.Guarded}, Trusted: s.Trusted, Provider: provider,
+		Place:      kind.Place{Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region},
+		Federation: kind.Federation{Issuer: Issuer, EKSCluster: EKSCluster, OIDCProvider: s.oidcProvider},
+		Lookups:    kind.Lookups{Ref: s.ref, Secret: s.secret, Callers: func() ([]string, error) { return s.Callers, nil }}, Signer: Signer,
 	}
 }
 

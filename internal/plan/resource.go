@@ -181,17 +181,21 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider) engine
 	issuer, noIssuer := l.rs.issuer(ctx)
 	o := l.rs.operator
 	return engine.Facts{
-		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types,
-		Trusted: l.standing.Vouched, Borrowed: l.standing.Borrowed,
-		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
-		GuardData: l.standing.Vouched && l.guardsData(),
-		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
-		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
-			return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
+		Cluster: o.ClusterID, Types: o.Types,
+		Neighbors: engine.Neighbors{Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources},
+		Trusted:   l.standing.Vouched, Borrowed: l.standing.Borrowed,
+		Provider: provider.Spec, Place: kind.Place{Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region},
+		Data: kind.DataGuard{Guarded: l.standing.Vouched && l.guardsData()},
+		Federation: kind.Federation{Issuer: issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
+			OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
+				return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
+			}},
+		Lookups: kind.Lookups{
+			Ref:      func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
+			Secret:   func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
+			OwnersOf: l.session.OwnersOf, Callers: func() ([]string, error) { return l.session.Callers, nil },
 		},
-		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
-		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
-		Signer: l.rs.signer(ctx), OwnersOf: l.session.OwnersOf, Callers: func() ([]string, error) { return l.session.Callers, nil },
+		Signer: l.rs.signer(ctx),
 	}
 }
 

@@ -222,8 +222,8 @@ func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 			if err != nil || !strings.HasSuffix(target.ARN, "/"+c.want) {
 				t.Errorf("%+v, %v, want the role of %s", target, err, c.want)
 			}
-			if f.Account != "123456789012" || f.Issuer != "https://issuer.example.com" || f.NoIssuer != nil {
-				t.Errorf("account %s, issuer %s, %v", f.Account, f.Issuer, f.NoIssuer)
+			if f.Account != "123456789012" || f.Federation.Issuer != "https://issuer.example.com" || f.Federation.NoIssuer != nil {
+				t.Errorf("account %s, issuer %s, %v", f.Account, f.Federation.Issuer, f.Federation.NoIssuer)
 			}
 		})
 	}

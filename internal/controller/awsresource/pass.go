@@ -88,10 +88,10 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 
 // addGuards adds the facts that hold writes and deletions back.
 func (p *pass) addGuards(ctx context.Context, facts *engine.Facts) (err error) {
-	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, facts.Trusted); err != nil {
+	if facts.Data.Guarded, err = p.r.guardsData(ctx, p.obj, facts.Trusted); err != nil {
 		return err
 	}
-	if facts.NeededDays, err = p.usage.neededDays(ctx); err != nil {
+	if facts.Data.NeededDays, err = p.usage.neededDays(ctx); err != nil {
 		return err
 	}
 	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); facts.Gated && p.r.Gate.Covers != nil {
@@ -130,25 +130,29 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	issuer, noIssuer := p.r.Issuer(ctx)
 	return engine.Facts{
-		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, Foreign: p.r.ForeignResources, Types: p.r.Types,
-		Borrowed: p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
-		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer,
-		OIDCProvider: p.r.oidcProvider(ctx, session, p.obj), EKSCluster: p.r.EKSCluster,
-		Ref: func(kind, name string) (kind.Target, error) {
-			if t, ok := recordedTarget(intent, kind, name); deleting && ok {
-				return t, nil
-			}
-			return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region),
-				Foreign: p.r.ForeignResources}, kind, name)
+		Cluster: p.r.ClusterID, Types: p.r.Types,
+		Neighbors: engine.Neighbors{Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, Foreign: p.r.ForeignResources},
+		Borrowed:  p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
+		Place: kind.Place{Partition: session.Partition, Account: session.Account, Region: session.Region},
+		Federation: kind.Federation{Issuer: issuer, NoIssuer: noIssuer,
+			OIDCProvider: p.r.oidcProvider(ctx, session, p.obj), EKSCluster: p.r.EKSCluster},
+		Lookups: kind.Lookups{
+			Ref: func(kind, name string) (kind.Target, error) {
+				if t, ok := recordedTarget(intent, kind, name); deleting && ok {
+					return t, nil
+				}
+				return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region),
+					Foreign: p.r.ForeignResources}, kind, name)
+			},
+			OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
+			Secret: func(name, key string) ([]byte, error) {
+				if p.r.watchSecrets != nil {
+					p.r.watchSecrets(ctx, p.obj.GetNamespace())
+				}
+				return p.r.Sessions.SecretKey(ctx, p.obj.GetNamespace(), name, key)
+			},
 		},
-		OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
 		Signer: p.signer(ctx),
-		Secret: func(name, key string) ([]byte, error) {
-			if p.r.watchSecrets != nil {
-				p.r.watchSecrets(ctx, p.obj.GetNamespace())
-			}
-			return p.r.Sessions.SecretKey(ctx, p.obj.GetNamespace(), name, key)
-		},
 	}
 }
 

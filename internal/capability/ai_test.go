@@ -182,7 +182,7 @@ func TestAI_WithoutAnAccountTheRolesStay(t *testing.T) {
 	if _, err := capability.Compile(c, f); err != nil {
 		t.Fatal(err)
 	}
-	f.Account = ""
+	f.Provider.Account = ""
 	g, err := capability.Compile(c, f)
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +367,7 @@ func TestAI_NoRoleHasAWildcardResource(t *testing.T) {
 		anyGateway(t, c)
 		listNamedSecrets(c)
 		f := bounded(c, facts())
-		f.ProviderRegion = "eu-central-1"
+		f.Provider.Region = "eu-central-1"
 		g, err := capability.Compile(c, f)
 		if s, stalled := status.AsStalled(err); stalled && s.Field == "spec.identity.extraPolicyStatements" {
 			t.Skip("more than AWS allows in a role")

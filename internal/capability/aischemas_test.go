@@ -98,7 +98,7 @@ func TestAI_AllPartsFitTheSchemas(t *testing.T) {
 			c := minimal(withEveryPart(length))
 			c.Spec.CapabilityName = capability
 			f, seen := bounded(c, facts()), map[string]bool{}
-			f.ProviderRegion = "eu-central-1"
+			f.Provider.Region = "eu-central-1"
 			for _, o := range ofKind(compile(t, c, f), "AWSResource") {
 				typeName := at(t, o, "spec", "typeName").(string)
 				schema, err := types.Schema(typeName)

@@ -184,7 +184,7 @@ func refusalOf(t *testing.T, s admission, m *unstructured.Unstructured) string {
 		return err.Error()
 	}
 	f := facts()
-	f.Regions, f.AllowedIngressGroups = []string{"eu-central-1"}, []string{"team-a"}
+	f.Regions, f.Limits.AllowedIngressGroups = []string{"eu-central-1"}, []string{"team-a"}
 	if stalled, ok := status.AsStalled(capability.Validate(c, f)); ok && stalled.Field != "" {
 		return stalled.Error()
 	}

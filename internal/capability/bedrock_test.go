@@ -151,7 +151,7 @@ func TestBedrock_NeedsTheBoundaryOfAnAdministrator(t *testing.T) {
 	if stalled(f) == "" {
 		t.Error("a boundary of the tenant's choice is enough")
 	}
-	f.Boundary = boundary
+	f.Provider.Boundary = boundary
 	if m := stalled(f); m != "" {
 		t.Errorf("refused under the provider's boundary: %s", m)
 	}

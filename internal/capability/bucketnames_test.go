@@ -56,7 +56,7 @@ func TestBucketNames_OfTheAccountAreToldToEverythingThatUsesThem(t *testing.T) {
 
 func TestBucketNames_OfTheAccountWaitForTheAccount(t *testing.T) {
 	f := facts()
-	f.Account = ""
+	f.Provider.Account = ""
 	g := compile(t, minimal(withData, accountRegional), f)
 	for _, id := range []string{"S3Bucket/myapp-dev-call-data-an", "GlueTable/myapp-dev-call-records"} {
 		if n, _ := g.Node(id); !strings.Contains(n.Unresolved, "AWSProvider/myapp-dev") {

@@ -27,7 +27,8 @@ func signedIn(edits ...func(c *nexusv1.NexusAICapability)) *nexusv1.NexusAICapab
 
 func TestSignIn_ThePoolIsClosedByDefault(t *testing.T) {
 	pool := object(t, compile(t, signedIn(), facts()), poolNode)
-	for path, want := range map[string]any{"adminCreateUserOnly": true, "deletionProtection": false, "domain": "myapp-dev-" + facts().Account, "poolName": "myapp-dev-users"} {
+	for path, want := range map[string]any{"adminCreateUserOnly": true, "deletionProtection": false,
+		"domain": "myapp-dev-" + facts().Provider.Account, "poolName": "myapp-dev-users"} {
 		if got := at(t, pool, "spec", path); got != want {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
@@ -61,18 +62,19 @@ func TestSignIn_WorkloadsWaitForTheIdentifiers(t *testing.T) {
 	if got := waiting(before); !slices.Equal(got, []string{"ConfigMap", "Deployment", "Deployment", "SSMParameterSet"}) {
 		t.Errorf("unresolved: %v", got)
 	}
-	f.Owned[poolNode] = capability.Proof{ARN: "arn:aws:cognito-idp:eu-west-1:" + f.Account + ":userpool/eu-west-1_AbCdEf123"}
+	f.Owned[poolNode] = capability.Proof{ARN: "arn:aws:cognito-idp:eu-west-1:" + f.Provider.Account + ":userpool/eu-west-1_AbCdEf123"}
 	if got := waiting(compile(t, c, f)); len(got) != 4 {
 		t.Errorf("without the client, unresolved: %v", got)
 	}
-	f.Owned[poolNode] = capability.Proof{ARN: "arn:aws:cognito-idp:eu-west-1:" + f.Account + ":userpool/eu-west-1_AbCdEf123", Client: "1example23456789"}
+	f.Owned[poolNode] = capability.Proof{ARN: "arn:aws:cognito-idp:eu-west-1:" + f.Provider.Account + ":userpool/eu-west-1_AbCdEf123",
+		Client: "1example23456789"}
 	after := compile(t, c, f)
 	if got := waiting(after); len(got) > 0 {
 		t.Errorf("unresolved: %v", got)
 	}
 	settings := ofKind(after, "ConfigMap")[0]
 	for key, want := range map[string]string{"USER_POOL_ID": "eu-west-1_AbCdEf123", "CLIENT_ID": "1example23456789", "ISSUER": "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEf123",
-		"DOMAIN_URL": "https://myapp-dev-" + f.Account + ".auth.eu-west-1.amazoncognito.com"} {
+		"DOMAIN_URL": "https://myapp-dev-" + f.Provider.Account + ".auth.eu-west-1.amazoncognito.com"} {
 		if got := at(t, settings, "data", "NEXUS_COGNITO_"+key); got != want {
 			t.Errorf("%s is %v, want %s", key, got, want)
 		}
@@ -98,7 +100,7 @@ func TestSignIn_AnUnknownPoolAndAnUnknownAccountGiveOneChecksum(t *testing.T) {
 		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "given"}
 	})
 	f := facts()
-	f.Account, f.Partition = "", ""
+	f.Provider.Account, f.Provider.Partition = "", ""
 	first := manifests(t, compile(t, c, f))
 	for range 100 {
 		if manifests(t, compile(t, c, f)) != first {

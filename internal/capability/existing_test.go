@@ -51,7 +51,7 @@ const orders = "arn:aws:dynamodb:eu-central-1:123456789012:table/Orders"
 // allowing returns facts with patterns that both lists allow.
 func allowing(patterns ...string) capability.Facts {
 	f := facts()
-	f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = "eu-central-1", patterns, patterns
+	f.Provider.Region, f.Provider.ExternalARNs, f.Limits.AllowedExternalARNs = "eu-central-1", patterns, patterns
 	return f
 }
 
@@ -89,7 +89,7 @@ func TestExisting_RightsNeedConsent(t *testing.T) {
 		"a foreign one by both":       {patterns(orders), patterns(orders), true, false, ""},
 	} {
 		f := facts()
-		f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = "eu-central-1", tc.provider, tc.operator
+		f.Provider.Region, f.Provider.ExternalARNs, f.Limits.AllowedExternalARNs = "eu-central-1", tc.provider, tc.operator
 		f.Owned = map[string]capability.Proof{"DynamoDBTable/myapp-dev-orders.existing": {ARN: orders, Foreign: tc.foreign, Neighbor: tc.neighbor}}
 		if granted := slices.Contains(grantedIn(t, c, f), orders); granted != (tc.says == "") {
 			t.Errorf("%s: granted %v", name, granted)
@@ -147,7 +147,7 @@ func TestExisting_IsRefusedWhereItMeansSomethingElse(t *testing.T) {
 	refused := func(says string, c *nexusv1.NexusAICapability) {
 		t.Helper()
 		f := facts()
-		f.ProviderRegion = "eu-central-1"
+		f.Provider.Region = "eu-central-1"
 		if s, ok := status.AsStalled(capability.Validate(c, f)); !ok || !strings.Contains(s.Error(), says) || s.Field == "" {
 			t.Errorf("%s: %v", says, s)
 		}
@@ -203,7 +203,7 @@ func TestExisting_NoQueueOfTheOperatorIsGranted(t *testing.T) {
 	if !slices.Contains(grantedIn(t, c, f), queue) {
 		t.Fatal("the queue of others is not granted")
 	}
-	f.ReservedARNs = []string{"arn:*:sqs:*:123456789012:nexus-drift"}
+	f.Limits.ReservedARNs = []string{"arn:*:sqs:*:123456789012:nexus-drift"}
 	if slices.Contains(grantedIn(t, c, f), queue) || !strings.Contains(capability.WithheldFrom(f, c, "SQSQueue", "myapp-dev-jobs.existing"), "the operator works with") {
 		t.Error("the operator's queue is granted")
 	}
@@ -288,7 +288,7 @@ func TestExisting_RolesAreAssumedByConsent(t *testing.T) {
 	proofs := map[string]capability.Proof{"IAMRole/myapp-dev-reader.existing": {ARN: reader}, "IAMRole/myapp-dev-auditor.existing": {ARN: auditor}}
 	all := "arn:aws:iam::123456789012:role/*"
 	unlimited := allowing(all)
-	unlimited.AllowedExternalARNs, unlimited.Owned = nil, proofs
+	unlimited.Limits.AllowedExternalARNs, unlimited.Owned = nil, proofs
 	if why := capability.WithheldFrom(unlimited, c, "IAMRole", "myapp-dev-reader.existing"); !strings.Contains(why, "--allowed-external-arns") {
 		t.Errorf("without the administrator: %q", why)
 	}
@@ -306,7 +306,7 @@ func TestExisting_RolesAreAssumedByConsent(t *testing.T) {
 		f.Owned = maps.Clone(proofs)
 		f.Owned["IAMRole/myapp-dev-reader.existing"] = capability.Proof{ARN: tc.shown}
 		if tc.reserved != "" {
-			f.ReservedARNs = []string{tc.reserved}
+			f.Limits.ReservedARNs = []string{tc.reserved}
 		}
 		g := compile(t, c, f)
 		for component, want := range map[string][]string{"backend": tc.backend, "web": tc.web} {

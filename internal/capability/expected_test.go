@@ -67,7 +67,7 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 		c := anyCapability().Draw(t, "capability")
 		f := bounded(c, facts())
 		if c.Spec.ProviderRef != nil {
-			f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1")
+			f.Provider.Region = cmp.Or(c.Spec.Region, "eu-west-1")
 		}
 		expectation := capability.Expect(f, c, nothing)
 		expected, err := capability.Compile(c, expectation)

@@ -80,7 +80,7 @@ func TestGateway_CertificatesAreForOurLoadBalancersOnly(t *testing.T) {
 		"an existing one":                     {nexusv1.GatewaySpec{Name: "shared"}, "", false},
 	} {
 		f := facts()
-		f.Gateway.Controller, f.Balancer = tc.controller, balancer
+		f.Gateway.Controller, f.Balancer.Name = tc.controller, balancer
 		g := compile(t, byGateway(tc.gateway), f)
 		if got := len(ofKind(g, "Certificate")) > 0; got != tc.want {
 			t.Errorf("%s: a certificate: %v", name, got)
@@ -95,7 +95,7 @@ func TestGateway_ADualStackLoadBalancerHasARecordForIPv6(t *testing.T) {
 	for _, gateway := range []nexusv1.GatewaySpec{{Class: "alb"}, {Name: "shared"}} {
 		for kind, want := range map[string]bool{"": false, "ipv4": false, "dualstack": true, "dualstack-without-public-ipv4": true} {
 			f := facts()
-			f.Gateway.Controller, f.Balancer, f.IPAddressType = "gateway.k8s.aws/alb", balancer, kind
+			f.Gateway.Controller, f.Balancer.Name, f.Balancer.IPAddressType = "gateway.k8s.aws/alb", balancer, kind
 			alias, _ := recordSets(t, compile(t, byGateway(gateway), f))["AAAA"]["aliasTarget"].(map[string]any)
 			if got := alias["dnsName"] == balancer; got != want {
 				t.Errorf("%+v with %q: a record for IPv6: %v", gateway, kind, alias)

@@ -90,20 +90,22 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	"production-retains": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Name, c.Namespace, c.Spec.Environment, c.Spec.DeletionPolicy = "myapp-prod", "myapp-prod", "prod", ""
 	},
-	"account-unknown": func(_ *nexusv1.NexusAICapability, f *capability.Facts) { f.Account, f.Partition = "", "" },
+	"account-unknown": func(_ *nexusv1.NexusAICapability, f *capability.Facts) {
+		f.Provider.Account, f.Provider.Partition = "", ""
+	},
 	"china": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
-		c.Spec.Region, f.Partition = "cn-north-1", "aws-cn"
+		c.Spec.Region, f.Provider.Partition = "cn-north-1", "aws-cn"
 	},
 	"provider-given": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "shared"}, ""
-		f.ProviderRegion, f.RolePath, f.Boundary = "us-east-1", "/teams/a/", "arn:aws:iam::123456789012:policy/boundary"
-		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: f.Boundary, ExtraPolicyStatements: []nexusv1.PolicyStatement{
+		f.Provider.Region, f.Provider.RolePath, f.Provider.Boundary = "us-east-1", "/teams/a/", "arn:aws:iam::123456789012:policy/boundary"
+		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: f.Provider.Boundary, ExtraPolicyStatements: []nexusv1.PolicyStatement{
 			{Actions: []nexusv1.PolicyAction{"sqs:SendMessage"}, Resources: []nexusv1.PolicyResource{"arn:aws:sqs:us-east-1:123456789012:jobs"}},
 		}}
 	},
 	"provider-unknown": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "shared"}, ""
-		f.Account, f.Partition = "", ""
+		f.Provider.Account, f.Provider.Partition = "", ""
 	},
 	"secrets": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.Secrets = []nexusv1.SecretSpec{
@@ -139,7 +141,7 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	},
 	"intents-of-one": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { intents(forBackend("dns"))(c) },
 	"bedrock": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
-		f.Boundary = "arn:aws:iam::123456789012:policy/boundary"
+		f.Provider.Boundary = "arn:aws:iam::123456789012:policy/boundary"
 		c.Spec.DataServices.Bedrock = &nexusv1.BedrockSpec{
 			Region: "us-east-1",
 			Models: []nexusv1.BedrockModel{
@@ -160,14 +162,15 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	"resources": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		withResources(vectors(), nexusv1.ResourcePart{Name: "images", Kind: "ECRRepository", Spec: raw(`{"repositoryName":"{name}"}`),
 			Access: &nexusv1.PartAccess{Actions: []nexusv1.PartAction{"ecr:DescribeImages"}}, Uses: []nexusv1.PartName{"vectors"}})(c)
-		f.ProviderRegion = c.Spec.Region
+		f.Provider.Region = c.Spec.Region
 	},
 	"existing": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		withExisting(c)
-		f.ProviderRegion, f.ExternalARNs, f.AllowedExternalARNs = c.Spec.Region, externals(c.Spec.Region), externals(c.Spec.Region)
+		f.Provider.Region, f.Provider.ExternalARNs = c.Spec.Region, externals(c.Spec.Region)
+		f.Limits.AllowedExternalARNs = externals(c.Spec.Region)
 	},
 	"ai": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
-		f.Boundary = "arn:aws:iam::123456789012:policy/boundary"
+		f.Provider.Boundary = "arn:aws:iam::123456789012:policy/boundary"
 		c.Spec.AI = &nexusv1.AISpec{
 			VectorStores: []nexusv1.VectorStoreSpec{{Name: "knowledge", RecreateOnLoss: true, Indexes: []nexusv1.VectorIndexSpec{
 				{Name: "passages", Dimension: 1024, NonFilterableKeys: []nexusv1.MetadataKey{"text"}}, {Name: "images", Dimension: 4096, DistanceMetric: "euclidean"},
@@ -216,7 +219,7 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 	},
 	"balancer": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setBalancer(&c.Spec.Backend.ComponentSpec) },
 	"traffic": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
-		f.AllowedIngressGroups = []string{"team-*"}
+		f.Limits.AllowedIngressGroups = []string{"team-*"}
 		c.Spec.Backend.DualService, c.Spec.Backend.Port = new(false), new(int32(9000))
 		c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeNodePort}
 		c.Spec.Frontend.Replicas = new(int32(0))

@@ -53,10 +53,10 @@ func example(t fatal, file string) *nexusv1.NexusAICapability {
 
 // facts returns the facts of a ready provider.
 func facts() capability.Facts {
-	return capability.Facts{
-		Region: "eu-central-1", Account: "123456789012", Partition: "aws", OperatorNamespace: "nexus-system", ClusterID: "cluster-1",
-		EKSCluster: "production", EKSRegion: "ap-southeast-1",
-	}
+	f := capability.Facts{Region: "eu-central-1", OperatorNamespace: "nexus-system"}
+	f.Provider.Account, f.Provider.Partition = "123456789012", "aws"
+	f.Cluster.ID, f.Cluster.EKSName, f.Cluster.EKSRegion = "cluster-1", "production", "ap-southeast-1"
+	return f
 }
 
 // minimal is the smallest legal capability, in the namespace of its workloads.
@@ -83,7 +83,7 @@ func withData(c *nexusv1.NexusAICapability) {
 // bounded adds the boundary that a capability with Bedrock or AI parts needs, unless there is one.
 func bounded(c *nexusv1.NexusAICapability, f capability.Facts) capability.Facts {
 	if c.Spec.AI != nil || c.Spec.DataServices != nil && c.Spec.DataServices.Bedrock != nil {
-		f.Boundary = cmp.Or(f.Boundary, boundary)
+		f.Provider.Boundary = cmp.Or(f.Provider.Boundary, boundary)
 	}
 	return f
 }
@@ -92,7 +92,7 @@ func bounded(c *nexusv1.NexusAICapability, f capability.Facts) capability.Facts 
 func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.Graph {
 	t.Helper()
 	f = bounded(c, f)
-	if f.Owned == nil && f.Account != "" {
+	if f.Owned == nil && f.Provider.Account != "" {
 		g, err := capability.Compile(c, f)
 		if err != nil {
 			t.Fatalf("compiling %s/%s: %v", c.Spec.CapabilityName, c.Spec.Environment, err)
@@ -114,9 +114,9 @@ const keyOf = "of-"
 
 // everything returns proofs that each child of the graph owns the AWS resource of its name.
 func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capability.Facts) map[string]capability.Proof {
-	region := cmp.Or(f.ProviderRegion, c.Spec.Region, f.Region, capability.DefaultRegion)
+	region := cmp.Or(f.Provider.Region, c.Spec.Region, f.Region, capability.DefaultRegion)
 	arn := func(service, resource string) string {
-		return "arn:" + f.Partition + ":" + service + ":" + region + ":" + f.Account + ":" + resource
+		return "arn:" + f.Provider.Partition + ":" + service + ":" + region + ":" + f.Provider.Account + ":" + resource
 	}
 	database, out := "", map[string]capability.Proof{}
 	for _, o := range ofKind(g, "GlueDatabase") {
@@ -129,7 +129,7 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 		case "DynamoDBTable":
 			p.ARN = arn("dynamodb", "table/"+name("tableName"))
 		case "S3Bucket":
-			p.ARN = "arn:" + f.Partition + ":s3:::" + name("bucketName")
+			p.ARN = "arn:" + f.Provider.Partition + ":s3:::" + name("bucketName")
 		case "GlueDatabase":
 			p.ARN = arn("glue", "database/"+database)
 		case "GlueTable":

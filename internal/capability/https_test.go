@@ -86,7 +86,7 @@ func TestHTTPS_EachObjectWaitsForWhatItNeeds(t *testing.T) {
 		}
 	}
 
-	f.Owned[id], f.Balancer = capability.Proof{ARN: certified}, balancer
+	f.Owned[id], f.Balancer.Name = capability.Proof{ARN: certified}, balancer
 	g = compile(t, named(), f)
 	in = ingressNode(t, g)
 	if in.Unresolved != "" || in.Object.GetAnnotations()["alb.ingress.kubernetes.io/certificate-arn"] != certified ||
@@ -126,10 +126,10 @@ func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
 				}
 			})
 			f := facts()
-			f.Balancer, _, _ = strings.Cut(tc.address, " ")
+			f.Balancer.Name, _, _ = strings.Cut(tc.address, " ")
 			for text := range strings.FieldsSeq(tc.address) {
 				if a, err := netip.ParseAddr(text); err == nil {
-					f.Addresses = append(f.Addresses, a)
+					f.Balancer.Addresses = append(f.Balancer.Addresses, a)
 				}
 			}
 			g := compile(t, c, f)
@@ -293,7 +293,7 @@ func TestHTTPS_AHostWithoutAZoneNeedsARecord(t *testing.T) {
 	for zone, want := range map[string]string{"": "create a DNS record that leads app.example.com to " + balancer + " unless there is one, or set spec.ingress.hostedZoneID", "Z1D633PJN98FT9": ""} {
 		c := named(func(in *nexusv1.IngressSpec) { in.HostedZoneID = zone })
 		f := facts()
-		f.Balancer = balancer
+		f.Balancer.Name = balancer
 		g := compile(t, c, f)
 		o := capability.Observed{Capability: c, Facts: f, Graph: g, States: map[string]capability.State{}}
 		for _, id := range g.IDs() {
@@ -343,7 +343,7 @@ func TestHTTPS_IPv6RecordsFollowTheClassParameters(t *testing.T) {
 		{"dualstack", "ipv4", true}, {"ipv4", "dualstack", false},
 	} {
 		f := facts()
-		f.Balancer, f.IPAddressType = balancer, tc.parameters
+		f.Balancer.Name, f.Balancer.IPAddressType = balancer, tc.parameters
 		c := named(func(in *nexusv1.IngressSpec) {
 			if tc.annotation != "" {
 				in.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/ip-address-type": nexusv1.AnnotationValue(tc.annotation)}
@@ -367,7 +367,7 @@ func TestHTTPS_RecordsAskForTheZoneOfALoadBalancer(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	c, f := named(func(in *nexusv1.IngressSpec) { in.CertificateArn = certified }), facts()
-	c.Spec.Region, f.Balancer, f.ProviderRegion = "", elsewhere, "xx-north-9"
+	c.Spec.Region, f.Balancer.Name, f.Provider.Region = "", elsewhere, "xx-north-9"
 	if got := types(c, f); got != "A" {
 		t.Errorf("%s in the region of the provider", got)
 	}
@@ -383,7 +383,7 @@ func TestHTTPS_RecordsAskForTheZoneOfALoadBalancer(t *testing.T) {
 	if got := types(c, f); got != "CNAME" {
 		t.Errorf("%s beside the CNAME record that the host has", got)
 	}
-	f.Balancer = balancer
+	f.Balancer.Name = balancer
 	if got := types(c, f) + capability.CNAMEObject(c, f); got != "A" {
 		t.Errorf("%s to a load balancer whose zone is known", got)
 	}

@@ -27,7 +27,7 @@ func TestIsSystemNamespace(t *testing.T) {
 
 func TestQuota_OnlyInANamespaceMadeForTheWorkloads(t *testing.T) {
 	f := facts()
-	f.NamespaceQuota = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
+	f.Limits.NamespaceQuota = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("20")}
 	if own := ofKind(compile(t, minimal(), f), "ResourceQuota"); len(own) > 0 {
 		t.Errorf("the capability's own namespace gets %v", own)
 	}
@@ -57,7 +57,7 @@ func TestQuota_OnlyInANamespaceMadeForTheWorkloads(t *testing.T) {
 
 func TestDefaultBoundary_IsThatOfTheGeneratedProvider(t *testing.T) {
 	f := facts()
-	f.DefaultBoundary, f.Boundary = boundary, boundary
+	f.Limits.DefaultBoundary, f.Provider.Boundary = boundary, boundary
 	c := minimal()
 	g := compile(t, c, f)
 	if p := ofKind(g, "AWSProvider"); len(p) != 1 || at(t, p[0], "spec", "permissionsBoundaryARN") != boundary {

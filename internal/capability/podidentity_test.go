@@ -23,7 +23,7 @@ func inMode(mode nexusv1.IdentityMode) func(*nexusv1.NexusAICapability) {
 // onEKS are facts of an operator that knows its cluster, in the region of the capability.
 func onEKS(identity capability.IdentityFacts) capability.Facts {
 	f := facts()
-	f.Region, f.Identity = f.EKSRegion, identity
+	f.Region, f.Identity = f.Cluster.EKSRegion, identity
 	return f
 }
 
@@ -136,8 +136,11 @@ func TestPodIdentity_AutoChoosesOnce(t *testing.T) {
 		"an agent that went away":        {capability.IdentityFacts{Recorded: recorded(pod, auto), TrustsPodIdentity: true}, nil, onlyPodIdentity},
 		"an agent that came":             {capability.IdentityFacts{Recorded: recorded(irsa, auto), AgentReady: true}, nil, onlyIRSA},
 		"a person asked for IRSA before": {capability.IdentityFacts{Recorded: recorded(irsa, irsa), AgentReady: true}, nil, onlyPodIdentity},
-		"an unknown cluster":             {capability.IdentityFacts{AgentReady: true}, func(f *capability.Facts) { f.EKSCluster = "" }, onlyIRSA},
-		"a cluster in another region":    {capability.IdentityFacts{AgentReady: true}, func(f *capability.Facts) { f.EKSRegion = "eu-west-1" }, onlyIRSA},
+		"an unknown cluster": {capability.IdentityFacts{AgentReady: true}, func(f *capability.Facts) { f.Cluster.EKSName = "" },
+			onlyIRSA},
+		"a cluster in another region": {capability.IdentityFacts{AgentReady: true},
+			func(f *capability.Facts) { f.Cluster.EKSRegion = "eu-west-1" },
+			onlyIRSA},
 	} {
 		f := onEKS(tc.seen)
 		if tc.change != nil {
@@ -151,8 +154,8 @@ func TestPodIdentity_AutoChoosesOnce(t *testing.T) {
 
 func TestPodIdentity_IsRefusedWhereItCannotBeMade(t *testing.T) {
 	for says, change := range map[string]func(*capability.Facts){
-		"--eks-cluster-name": func(f *capability.Facts) { f.EKSCluster = "" },
-		"is in eu-west-1 and the capability in ap-southeast-1": func(f *capability.Facts) { f.EKSRegion = "eu-west-1" },
+		"--eks-cluster-name": func(f *capability.Facts) { f.Cluster.EKSName = "" },
+		"is in eu-west-1 and the capability in ap-southeast-1": func(f *capability.Facts) { f.Cluster.EKSRegion = "eu-west-1" },
 	} {
 		f := onEKS(capability.IdentityFacts{})
 		change(&f)

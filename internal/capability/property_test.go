@@ -253,7 +253,7 @@ func TestTheGraphIsShallowAndWorkloadsComeLast(t *testing.T) {
 func TestDeploymentsWaitForParametersToExistAndNotForValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c, f := anyCapability().Draw(t, "capability"), facts()
-		f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1") // without it the settings are not known
+		f.Provider.Region = cmp.Or(c.Spec.Region, "eu-west-1") // without it the settings are not known
 		g := compile(t, c, f)
 		of := map[string]graph.Progress{}
 		for _, id := range g.IDs() {
@@ -299,7 +299,7 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Owned = everything(t, owned, c, f)
-		f.Account, f.Partition = "", ""
+		f.Provider.Account, f.Provider.Partition = "", ""
 		unknown := compile(t, c, f)
 		want := "AWSProvider/" + capability.ProviderName(c)
 		for _, n := range unknown.Nodes() {

@@ -72,7 +72,7 @@ func TestQueues_TheWorkloadsLearnTheURLs(t *testing.T) {
 		f := facts()
 		c.Spec.Region = region
 		if strings.HasPrefix(region, "cn-") {
-			f.Partition = "aws-cn"
+			f.Provider.Partition = "aws-cn"
 		}
 		g := compile(t, c, f)
 		for key, want := range map[string]string{"CALL_JOBS": "myapp-dev-call-jobs.fifo", "CALL_JOBS_DLQ": "myapp-dev-call-jobs-dlq.fifo"} {

@@ -45,7 +45,7 @@ func TestCompileAfter_IsCompile(t *testing.T) {
 				f.Owned[id] = p
 			}
 			if rapid.IntRange(0, 4).Draw(t, "other") == 0 {
-				f.Account = rapid.SampledFrom([]string{"", "123456789012", "210987654321"}).Draw(t, "account")
+				f.Provider.Account = rapid.SampledFrom([]string{"", "123456789012", "210987654321"}).Draw(t, "account")
 			}
 			want, wrong := capability.Compile(c, f)
 			got, err := capability.CompileAfter(last, c, f)

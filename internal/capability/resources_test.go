@@ -57,7 +57,7 @@ func withResources(list ...nexusv1.ResourcePart) func(*nexusv1.NexusAICapability
 // owning returns the facts of a capability that is proven to own a resource.
 func owning(id string, p capability.Proof) capability.Facts {
 	f := facts()
-	f.ProviderRegion = "eu-central-1"
+	f.Provider.Region = "eu-central-1"
 	f.Owned = map[string]capability.Proof{id: p}
 	return f
 }
@@ -356,7 +356,7 @@ func TestResources_NoRoleHasAWildcardResource(t *testing.T) {
 		withResources(list...)(c)
 		c.Spec.Region, c.Spec.DataServices.Bedrock, c.Spec.AI = "", nil, nil // which need a boundary
 		f := facts()
-		f.ProviderRegion, f.Owned = "eu-central-1", map[string]capability.Proof{}
+		f.Provider.Region, f.Owned = "eu-central-1", map[string]capability.Proof{}
 		f = capability.Expect(f, c, func(string) bool { return false })
 		proven := map[string]bool{}
 		for id, p := range f.Owned {

@@ -70,9 +70,9 @@ func check(c *nexusv1.NexusAICapability, f part.Facts, read part.Reads) error {
 func checkSurroundings(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 	s := &c.Spec
 	n := part.NamesOf(c)
-	if s.Region != "" && f.ProviderRegion != "" && s.Region != f.ProviderRegion {
+	if s.Region != "" && f.Provider.Region != "" && s.Region != f.Provider.Region {
 		v.Refuse(status.ReasonImmutable, "spec.region",
-			"AWSProvider/%s is in %s and a region cannot change: set spec.region to it or leave it out", part.ProviderName(c), f.ProviderRegion)
+			"AWSProvider/%s is in %s and a region cannot change: set spec.region to it or leave it out", part.ProviderName(c), f.Provider.Region)
 	}
 	if ns := n.WorkloadNamespace(); ns == f.OperatorNamespace {
 		v.Refuse(status.ReasonConflict, "spec.capabilityName",

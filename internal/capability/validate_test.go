@@ -478,8 +478,8 @@ func forFrontend(name string) nexusv1.IntentReference {
 
 func TestWhatIsWrongIsRefusedWithItsField(t *testing.T) {
 	f := facts()
-	f.ProviderRegion, f.Regions = "eu-central-1", []string{"eu-central-1", "us-west-2"}
-	f.AllowedIngressGroups = []string{"team-a"}
+	f.Provider.Region, f.Regions = "eu-central-1", []string{"eu-central-1", "us-west-2"}
+	f.Limits.AllowedIngressGroups = []string{"team-a"}
 	for name, tc := range wrong {
 		t.Run(name, func(t *testing.T) {
 			c := minimal(tc.edit)
@@ -516,7 +516,7 @@ func TestEveryLegalCapabilityIsAccepted(t *testing.T) {
 
 func TestRightsWithinTheAdministratorsBoundaryAreGiven(t *testing.T) {
 	f := facts()
-	f.Boundary = boundary
+	f.Provider.Boundary = boundary
 	c := minimal(rights(boundary, "sqs:SendMessage"))
 	list := policies(t, object(t, compile(t, c, f), "IAMRole/myapp-dev-app-role"))
 	if len(list) != 2 || list[1].Statement[0].Action[0] != "sqs:SendMessage" {
@@ -526,7 +526,7 @@ func TestRightsWithinTheAdministratorsBoundaryAreGiven(t *testing.T) {
 
 func TestTheProvidersBoundaryCannotBeReplaced(t *testing.T) {
 	f := facts()
-	f.Boundary = boundary
+	f.Provider.Boundary = boundary
 	c := minimal(func(c *nexusv1.NexusAICapability) {
 		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "arn:aws:iam::aws:policy/AdministratorAccess"}
 	})
@@ -543,7 +543,7 @@ func TestTheProvidersBoundaryCannotBeReplaced(t *testing.T) {
 
 func TestTooManyRightsAreRefusedBeforeAWSDoes(t *testing.T) {
 	f := facts()
-	f.Boundary = boundary
+	f.Provider.Boundary = boundary
 	c := minimal(rights(boundary, "sqs:SendMessage"))
 	long := nexusv1.PolicyResource("arn:aws:sqs:eu-west-1:123456789012:" + strings.Repeat("q", 450))
 	for i := range 30 {
@@ -558,7 +558,7 @@ func TestTooManyRightsAreRefusedBeforeAWSDoes(t *testing.T) {
 
 func TestACapabilityInDeletionCompilesHoweverWrongItIs(t *testing.T) {
 	f := facts()
-	f.ProviderRegion = "eu-central-1"
+	f.Provider.Region = "eu-central-1"
 	for name, tc := range wrong {
 		c := minimal(tc.edit)
 		c.DeletionTimestamp = &metav1.Time{}

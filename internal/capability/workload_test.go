@@ -147,7 +147,7 @@ func TestPods_DrainBeforeTheyEnd(t *testing.T) {
 				for _, s := range []*nexusv1.ComponentSpec{&o.Capability.Spec.Backend.ComponentSpec, &o.Capability.Spec.Frontend.ComponentSpec} {
 					s.DrainSeconds, s.TerminationGracePeriodSeconds = tc.drain, tc.grace
 				}
-				o.Facts.NoDrain = tc.noDrain
+				o.Facts.Cluster.NoDrain = tc.noDrain
 			})
 			for _, u := range ofKind(compile(t, o.Capability, o.Facts), "Deployment") {
 				d := &appsv1.Deployment{}

@@ -20,7 +20,8 @@ func TestTraffic_TellsTheCNAMERecordOfTheHost(t *testing.T) {
 		Spec: nexusv1.NexusAICapabilitySpec{Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "frontend:1"}}}}
 	c.Spec.CapabilityName, c.Spec.Environment = "shop", "dev"
 	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: "Z1"}
-	f := capability.Facts{Balancer: "k8s-1.elb.eu-west-1.amazonaws.com"}
+	f := capability.Facts{}
+	f.Balancer.Name = "k8s-1.elb.eu-west-1.amazonaws.com"
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)

@@ -17,15 +17,15 @@ func (g Gatherer) external(c *nexusv1.NexusAICapability, p *v1alpha1.AWSProvider
 	}
 	for _, pattern := range p.Spec.AllowedExternalARNs {
 		if capability.IsExternalPattern(string(pattern)) {
-			f.ExternalARNs = append(f.ExternalARNs, string(pattern))
+			f.Provider.ExternalARNs = append(f.Provider.ExternalARNs, string(pattern))
 		}
 	}
-	f.ReservedARNs = appendQueue(nil, g.DriftEventsQueue)
+	f.Limits.ReservedARNs = appendQueue(nil, g.DriftEventsQueue)
 	if events := p.Spec.DriftEvents; events != nil {
-		f.ReservedARNs = appendQueue(f.ReservedARNs, events.QueueURL)
+		f.Limits.ReservedARNs = appendQueue(f.Limits.ReservedARNs, events.QueueURL)
 	}
 	for _, arn := range []string{p.Spec.RoleARN, p.Spec.AssumeRoleARN, p.Status.CallerIdentity} {
-		f.ReservedARNs = appendRole(f.ReservedARNs, arn)
+		f.Limits.ReservedARNs = appendRole(f.Limits.ReservedARNs, arn)
 	}
 }
 

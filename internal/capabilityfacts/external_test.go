@@ -22,8 +22,8 @@ func TestExternal_ReservesWhatTheOperatorWorksWith(t *testing.T) {
 	p.Spec.AllowedExternalARNs = []v1alpha1.ExternalARNPattern{"arn:aws:iam::111122223333:role/*", "arn:aws:kms:eu-west-1:111122223333:key/*"}
 	var f capability.Facts
 	Gatherer{}.external(c, p, &f)
-	if !slices.Equal(f.ExternalARNs, []string{"arn:aws:iam::111122223333:role/*"}) {
-		t.Errorf("allowed: %v", f.ExternalARNs)
+	if !slices.Equal(f.Provider.ExternalARNs, []string{"arn:aws:iam::111122223333:role/*"}) {
+		t.Errorf("allowed: %v", f.Provider.ExternalARNs)
 	}
 	for arn, want := range map[string]bool{
 		"arn:aws:iam::111122223333:role/ops/first": true, "arn:aws:iam::111122223333:role/first": true,
@@ -32,7 +32,7 @@ func TestExternal_ReservesWhatTheOperatorWorksWith(t *testing.T) {
 		"arn:aws:iam::999999999999:role/caller":    false,
 		"arn:aws:sqs:eu-west-1:111122223333:drift": true, "arn:aws:iam::111122223333:role/ops/second-x": false,
 	} {
-		got := slices.ContainsFunc(f.ReservedARNs, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
+		got := slices.ContainsFunc(f.Limits.ReservedARNs, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
 		if got != want {
 			t.Errorf("%s is reserved: %v", arn, got)
 		}

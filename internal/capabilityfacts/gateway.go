@@ -43,9 +43,9 @@ func (g Gatherer) gateway(ctx context.Context, c *nexusv1.NexusAICapability, f *
 		value, _ := m["value"].(string)
 		told = append(told, value)
 	}
-	f.Balancer = addressOf(told, f)
+	f.Balancer.Name = addressOf(told, f)
 	if capability.KeepsRecords(c) {
-		f.IPAddressType, err = g.gatewayAddressType(ctx, class, u)
+		f.Balancer.IPAddressType, err = g.gatewayAddressType(ctx, class, u)
 	}
 	return err
 }

@@ -84,8 +84,8 @@ func TestGateway_TellsTheAddressesOfItsLoadBalancer(t *testing.T) {
 			var f capability.Facts
 			err := Gatherer{Live: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(objects...).Build()}.gateway(
 				t.Context(), c, &f)
-			if err != nil || f.IPAddressType != tc.want {
-				t.Errorf("%s, %s: %q, want %q, %v", name, sort, f.IPAddressType, tc.want, err)
+			if err != nil || f.Balancer.IPAddressType != tc.want {
+				t.Errorf("%s, %s: %q, want %q, %v", name, sort, f.Balancer.IPAddressType, tc.want, err)
 			}
 		}
 	}
@@ -101,8 +101,8 @@ func TestAddressOf_PrefersANameAndKeepsAllAddresses(t *testing.T) {
 		{[]string{"2001:db8::1", "192.0.2.1"}, "2001:db8::1", "[2001:db8::1 192.0.2.1]"},
 	} {
 		var f capability.Facts
-		if got := addressOf(tc.told, &f); got != tc.want || fmt.Sprint(f.Addresses) != tc.addresses {
-			t.Errorf("%v: %q and %v", tc.told, got, f.Addresses)
+		if got := addressOf(tc.told, &f); got != tc.want || fmt.Sprint(f.Balancer.Addresses) != tc.addresses {
+			t.Errorf("%v: %q and %v", tc.told, got, f.Balancer.Addresses)
 		}
 	}
 }

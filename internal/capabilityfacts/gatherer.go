@@ -77,12 +77,13 @@ func SettingsOf(o options.Options, clusterID string, regions []string) Settings 
 
 // Facts returns the facts that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
-	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID,
-		AllowedIngressGroups: s.AllowedIngressGroups,
-		AllowedExternalARNs:  s.AllowedExternalARNs, NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion,
-		NoDrain: s.NoDrain}
+	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace}
+	f.Cluster.ID, f.Cluster.NoDrain = s.ClusterID, s.NoDrain
+	f.Cluster.EKSName, f.Cluster.EKSRegion = s.EKSCluster, s.EKSRegion
+	f.Limits.AllowedIngressGroups, f.Limits.AllowedExternalARNs = s.AllowedIngressGroups, s.AllowedExternalARNs
+	f.Limits.NamespaceQuota = s.NamespaceQuota
 	if c.Spec.ProviderRef == nil {
-		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
+		f.Limits.DefaultBoundary, f.Provider.Boundary = s.DefaultBoundary, s.DefaultBoundary
 	}
 	return f
 }
@@ -123,17 +124,17 @@ func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 	if err != nil {
 		return f, client.IgnoreNotFound(err)
 	}
-	f.ProviderRegion, f.RolePath = p.Spec.Region, p.Spec.RolePathPrefix
+	f.Provider.Region, f.Provider.RolePath = p.Spec.Region, p.Spec.RolePathPrefix
 	g.external(c, p, &f)
 	switch {
 	case c.Spec.ProviderRef != nil:
-		f.Boundary = p.Spec.PermissionsBoundaryARN
+		f.Provider.Boundary = p.Spec.PermissionsBoundaryARN
 	case c.DeletionTimestamp != nil:
 		// The provider keeps its boundary until the deletion is done, even if the operator is restarted with other options.
-		f.DefaultBoundary, f.Boundary = p.Spec.PermissionsBoundaryARN, p.Spec.PermissionsBoundaryARN
+		f.Limits.DefaultBoundary, f.Provider.Boundary = p.Spec.PermissionsBoundaryARN, p.Spec.PermissionsBoundaryARN
 	}
 	if status.ReadyAt(p.Status.Conditions, p.Generation) {
-		f.Account, f.Partition = p.Status.AccountID, p.Status.Partition
+		f.Provider.Account, f.Provider.Partition = p.Status.AccountID, p.Status.Partition
 	}
 	return f, nil
 }
@@ -268,7 +269,7 @@ func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 
 // traffic gathers the facts that the DNS records of the host need.
 func (g Gatherer) traffic(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) (err error) {
-	if f.Balancer, err = g.balancer(ctx, c, f); err != nil {
+	if f.Balancer.Name, err = g.balancer(ctx, c, f); err != nil {
 		return err
 	}
 	if err = g.gateway(ctx, c, f); err != nil {
@@ -305,7 +306,7 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability, f 
 	if err != nil || in.Labels[wellknown.LabelCapabilityUID] != string(c.UID) {
 		return "", client.IgnoreNotFound(err)
 	}
-	if f.IPAddressType, err = g.ipAddressType(ctx, in); err != nil {
+	if f.Balancer.IPAddressType, err = g.ipAddressType(ctx, in); err != nil {
 		return "", err
 	}
 	var told []string
@@ -321,16 +322,16 @@ func addressOf(told []string, f *capability.Facts) string {
 	for _, text := range told {
 		a, err := netip.ParseAddr(text)
 		if err == nil {
-			f.Addresses = append(f.Addresses, a.Unmap())
+			f.Balancer.Addresses = append(f.Balancer.Addresses, a.Unmap())
 		} else if text != "" {
-			f.Addresses = nil
+			f.Balancer.Addresses = nil
 			return text
 		}
 	}
-	if len(f.Addresses) == 0 {
+	if len(f.Balancer.Addresses) == 0 {
 		return ""
 	}
-	return f.Addresses[0].String()
+	return f.Balancer.Addresses[0].String()
 }
 
 // ipAddressType is that of the load balancers of an Ingress's class, where the parameters of the class say it.

@@ -149,7 +149,7 @@ func (s *iamVerb) manifestPolicies(files *resource.FilenameOptions, account stri
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
 		facts := connection.SettingsOf(o).Facts(c)
-		facts.Account = account
+		facts.Provider.Account = account
 		if err := s.printAppPolicies(c, facts); err != nil {
 			return exit.Usage("%s: %w", console.TitleOf(u), err)
 		}
@@ -182,7 +182,7 @@ func (s *iamVerb) livePolicies(ctx context.Context, args []string, account strin
 	if err != nil {
 		return err
 	}
-	facts.Account = cmp.Or(account, facts.Account)
+	facts.Provider.Account = cmp.Or(account, facts.Provider.Account)
 	return s.printAppPolicies(c, facts)
 }
 

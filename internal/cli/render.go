@@ -62,7 +62,7 @@ func render(s *connection.Connection, files *resource.FilenameOptions, account s
 			return &exit.Failure{Code: exit.CodeUsage, Err: err}
 		}
 		facts := connection.SettingsOf(o).Facts(c)
-		facts.Account = account
+		facts.Provider.Account = account
 		g, err := capability.Compile(c, capability.Expect(facts, c, func(string) bool { return false }))
 		if err != nil {
 			return exit.Usage("%s: %w", console.TitleOf(u), err)

@@ -116,12 +116,12 @@ func (cs *capabilities) facts(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err != nil {
 		return f, err
 	}
-	if f.Account == "" && c.Spec.ProviderRef == nil && cs.accounts.areOpen() {
-		session, err := cs.accounts.futureSession(ctx, c, cmp.Or(f.ProviderRegion, c.Spec.Region, cs.operator.DefaultRegion))
+	if f.Provider.Account == "" && c.Spec.ProviderRef == nil && cs.accounts.areOpen() {
+		session, err := cs.accounts.futureSession(ctx, c, cmp.Or(f.Provider.Region, c.Spec.Region, cs.operator.DefaultRegion))
 		if err != nil {
 			return f, err
 		}
-		f.Account, f.Partition = session.Account, session.Partition
+		f.Provider.Account, f.Provider.Partition = session.Account, session.Partition
 	}
 	disputed, err := cs.disputed(ctx, c)
 	return capability.Expect(f, c, disputed), err

@@ -232,4 +232,4 @@ const (
 )
 
 // HasQuota reports whether the workload namespace is the operator's to limit.
-func HasQuota(k *Compiler) bool { return k.MadeNamespace() && len(k.Facts.NamespaceQuota) > 0 }
+func HasQuota(k *Compiler) bool { return k.MadeNamespace() && len(k.Facts.Limits.NamespaceQuota) > 0 }

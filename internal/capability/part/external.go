@@ -28,7 +28,7 @@ func (k *Compiler) External(e Existing) string {
 			arn += PlaceholderFor(id)
 		}
 		return k.Expect(id, Proof{ARN: arn}).ARN
-	case k.Facts.Account == "": // the consent is not known, and the role stays as it is
+	case k.Facts.Provider.Account == "": // the consent is not known, and the role stays as it is
 		return k.Unknown
 	case proof.ARN == "" || k.Facts.WhyExternal(k.Capability, e, proof) != "":
 		return ""
@@ -50,13 +50,13 @@ func (f Facts) WhyExternal(c *nexusv1.NexusAICapability, e Existing, proof Proof
 	h, noun := f.HomeOf(c), e.Of.Noun
 	arn := cmp.Or(proof.ARN, e.ARNIn(h))
 	switch {
-	case f.Account == "": // the provider is not ready, and the capability reports that
+	case f.Provider.Account == "": // the provider is not ready, and the capability reports that
 		return ""
 	case proof.ARN != "" && !e.isProvenBy(h, proof.ARN):
 		return fmt.Sprintf("%s.existing: AWS shows the %s as %s: correct the entry, under another name", e.Field, noun, proof.ARN)
 	case proof.ARN == "" && e.Of.Ending > 0 && e.Store.ARN == "": // AWS chose the end of the ARN
 		return ""
-	case slices.ContainsFunc(f.ReservedARNs, func(reserved string) bool { return iampolicy.MatchesPattern(reserved, arn) }):
+	case slices.ContainsFunc(f.Limits.ReservedARNs, func(reserved string) bool { return iampolicy.MatchesPattern(reserved, arn) }):
 		return fmt.Sprintf("%s.existing: the operator works with the %s %s: no capability gets rights on it", e.Field, noun, arn)
 	}
 	return f.whyNotAllowed(c, e, arn, proof)
@@ -71,12 +71,12 @@ func (f Facts) whyNotAllowed(c *nexusv1.NexusAICapability, e Existing, arn strin
 	if owned {
 		what = arn + ", in full because another object of the operator owns the " + noun + ","
 	}
-	limited := proof.Foreign || e.Of.NeedsOperator || len(f.AllowedExternalARNs) > 0
+	limited := proof.Foreign || e.Of.NeedsOperator || len(f.Limits.AllowedExternalARNs) > 0
 	switch {
-	case !allowsExternal(f.ExternalARNs, arn, owned):
+	case !allowsExternal(f.Provider.ExternalARNs, arn, owned):
 		return fmt.Sprintf("%s.existing: AWSProvider/%s does not allow rights on the %s %s: a person who may edit the AWSProvider adds %s to its spec.allowedExternalARNs",
 			e.Field, ProviderName(c), noun, arn, what)
-	case limited && !allowsExternal(f.AllowedExternalARNs, arn, proof.Foreign):
+	case limited && !allowsExternal(f.Limits.AllowedExternalARNs, arn, proof.Foreign):
 		return fmt.Sprintf("%s.existing: the operator does not allow rights on the %s %s: an administrator of the cluster adds %s to --allowed-external-arns (tenants.allowedExternalARNs of the chart)",
 			e.Field, noun, arn, what)
 	default:

@@ -17,60 +17,82 @@ const DefaultRegion = "ap-southeast-1"
 
 // Facts holds the input of Compile about the surroundings of the capability. The zero value means that nothing is known.
 type Facts struct {
+	Provider ProviderFacts
+	Cluster  ClusterFacts
+	Limits   Limits
+	Balancer BalancerFacts
+	// Gateway holds the observed Gateway of a capability that has one.
+	Gateway GatewayFacts
+	// Identity holds the observed sources of credentials; zero for a capability that has and had only IRSA.
+	Identity IdentityFacts
+
 	// Regions lists the regions that exist; empty leaves spec.region unchecked.
 	Regions []string
 	// Region is the operator's default, for a capability that names neither a region nor a provider.
 	Region string
-	// ProviderRegion is the region of the capability's provider, once that exists: it is frozen there.
-	ProviderRegion string
-	// Account and Partition are where the provider leads; empty until it is ready.
-	Account, Partition string
-	// Boundary and RolePath are the provider's permissionsBoundaryARN and rolePathPrefix.
-	Boundary, RolePath string
 	// Owned holds the children with a proof that the capability owns their AWS resource, by the IDs of their nodes. Roles get rights on
 	// these resources only.
 	Owned map[string]Proof
-	// ExternalARNs are the provider's allowedExternalARNs. AllowedExternalARNs are those of the operator, which limit them; none does not.
-	ExternalARNs, AllowedExternalARNs []string
-	// ReservedARNs are patterns of the ARNs of the queues that the operator itself reads, and of the roles that it assumes.
-	ReservedARNs []string
-	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
-	// is none. Boundary is then the same.
-	DefaultBoundary string
-	// Balancer is the address of the load balancer that the capability's Ingress or Gateway has; empty until it has one, and
-	// for a capability with an Ingress that keeps no records.
-	Balancer string
-	// Addresses holds the IP addresses of a load balancer that has no name; Balancer is then the first of them.
-	Addresses []netip.Addr
-	// IPAddressType is the IP address type of the load balancer, if IngressClassParams set it, which then override annotations, or a
-	// LoadBalancerConfiguration of the Gateway or its class.
-	IPAddressType string
-	// Gateway holds the observed Gateway of a capability that has one.
-	Gateway GatewayFacts
 	// HasCNAME is true while the host has the CNAME record that CNAMEObject names. It stays, because Route 53 refuses other
 	// records beside it.
 	HasCNAME bool
 	// Zone is the ID of the hosted zone that the spec names in another way; empty until it is known.
 	Zone string
-	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
-	NamespaceQuota corev1.ResourceList
-	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
-	EKSCluster, EKSRegion string
-	// Identity holds the observed sources of credentials; zero for a capability that has and had only IRSA.
-	Identity IdentityFacts
-	// NoDrain is true on an API server that does not support the preStop hook that drains pods.
-	NoDrain bool
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string
-	// ClusterID names the cluster in the tags of AWS resources that Kubernetes controllers create.
-	ClusterID string
-	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
-	AllowedIngressGroups []string
 	// ClosesEgress holds the named SecurityIntents that block the egress to AWS of the pods they are bound to, each with its remedy.
 	ClosesEgress map[string]string
 	// ClosedToBalancers are the SecurityIntents, of those that the capability names, that close a component to the load balancer of AWS
 	// which leads to it.
 	ClosedToBalancers []ClosedToBalancer
+}
+
+// ProviderFacts describes the provider of the capability.
+type ProviderFacts struct {
+	// Region is the region of the provider, once that exists: it is frozen there.
+	Region string
+	// Account and Partition are where the provider leads; empty until it is ready.
+	Account, Partition string
+	// Boundary and RolePath are its permissionsBoundaryARN and rolePathPrefix.
+	Boundary, RolePath string
+	// ExternalARNs are its allowedExternalARNs.
+	ExternalARNs []string
+}
+
+// ClusterFacts describes the operator's cluster.
+type ClusterFacts struct {
+	// ID names the cluster in the tags of AWS resources that Kubernetes controllers create.
+	ID string
+	// EKSName is the name of the cluster in EKS, and EKSRegion its region; empty while they are not known.
+	EKSName, EKSRegion string
+	// NoDrain is true on an API server that does not support the preStop hook that drains pods.
+	NoDrain bool
+}
+
+// Limits are the operator's limits for capabilities.
+type Limits struct {
+	// AllowedExternalARNs limit the ExternalARNs of providers; none does not.
+	AllowedExternalARNs []string
+	// ReservedARNs are patterns of the ARNs of the queues that the operator itself reads, and of the roles that it assumes.
+	ReservedARNs []string
+	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
+	// is none. The boundary of the provider is then the same.
+	DefaultBoundary string
+	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
+	AllowedIngressGroups []string
+	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
+	NamespaceQuota corev1.ResourceList
+}
+
+// BalancerFacts describes the load balancer of the capability's Ingress or Gateway.
+type BalancerFacts struct {
+	// Name is its address; empty until it has one, and for a capability with an Ingress that keeps no records.
+	Name string
+	// Addresses holds the IP addresses of a load balancer that has no name; Name is then the first of them.
+	Addresses []netip.Addr
+	// IPAddressType is its IP address type, if IngressClassParams set it, which then override annotations, or a
+	// LoadBalancerConfiguration of the Gateway or its class.
+	IPAddressType string
 }
 
 // ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
@@ -83,7 +105,7 @@ type ClosedToBalancer struct {
 
 // RegionOf returns the region of c, or "" while it depends on a provider that is not known yet.
 func (f Facts) RegionOf(c *nexusv1.NexusAICapability) string {
-	if r := cmp.Or(f.ProviderRegion, c.Spec.Region); r != "" || c.Spec.ProviderRef != nil {
+	if r := cmp.Or(f.Provider.Region, c.Spec.Region); r != "" || c.Spec.ProviderRef != nil {
 		return r
 	}
 	return cmp.Or(f.Region, DefaultRegion)
@@ -105,8 +127,8 @@ func PlaceholderFor(id string) string { return unknownValue + id + ">" }
 func (f Facts) HomeOf(c *nexusv1.NexusAICapability) Home {
 	unknown := PlaceholderFor(KindProvider + "/" + ProviderName(c))
 	h := Home{
-		Partition: f.Partition, Region: cmp.Or(f.RegionOf(c), unknown), Account: cmp.Or(f.Account, unknown),
-		rolePath: "/" + strings.TrimPrefix(f.RolePath, "/"),
+		Partition: f.Provider.Partition, Region: cmp.Or(f.RegionOf(c), unknown), Account: cmp.Or(f.Provider.Account, unknown),
+		rolePath: "/" + strings.TrimPrefix(f.Provider.RolePath, "/"),
 	}
 	if h.Partition == "" {
 		h.Partition = PartitionOf(h.Region)

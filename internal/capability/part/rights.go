@@ -68,5 +68,5 @@ func BoundaryOf(k *Compiler) *string {
 	if id := k.Spec.Identity; id != nil && id.PermissionsBoundaryARN != "" {
 		return &id.PermissionsBoundaryARN
 	}
-	return &k.Facts.Boundary
+	return &k.Facts.Provider.Boundary
 }

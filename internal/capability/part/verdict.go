@@ -85,5 +85,6 @@ func (v *Verdict) Local(at, noun, arn, region string, f Facts) {
 		v.Require(parts[3] == region, at, "the %s is in region %s and the capability in %s: name a %s of %s", noun, parts[3], region, noun,
 			region)
 	}
-	v.Require(f.Account == "" || parts[4] == f.Account, at, "the %s belongs to account %s and the capability to %s: name a %s of that account", noun, parts[4], f.Account, noun)
+	v.Require(f.Provider.Account == "" || parts[4] == f.Provider.Account, at,
+		"the %s belongs to account %s and the capability to %s: name a %s of that account", noun, parts[4], f.Provider.Account, noun)
 }

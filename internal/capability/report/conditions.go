@@ -302,8 +302,8 @@ func (s summary) components() []nexusv1.ComponentStatus {
 
 // cannotDrain reports whether a component is to drain and the API server does not know how.
 func (s summary) cannotDrain() bool {
-	return s.Facts.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec),
-		func(c part.Component) bool { return workloads.Drain(c, part.Facts{}) > 0 })
+	return s.Facts.Cluster.NoDrain && slices.ContainsFunc(part.ComponentsOf(&s.Capability.Spec),
+		func(c part.Component) bool { return workloads.Drain(c, part.ClusterFacts{}) > 0 })
 }
 
 // runsOf returns the runs of a component by its objects; nil of one that is kept running.

@@ -254,7 +254,7 @@ func (o Observed) awaitsBudget(labels map[string]string) bool {
 // entryAddress returns the address of the load balancer that receives external traffic, or "".
 func (o Observed) entryAddress() string {
 	if traffic.GatewayOf(o.Capability) != nil {
-		return o.Facts.Balancer
+		return o.Facts.Balancer.Name
 	}
 	return o.States[traffic.EntryID(o.Capability)].address()
 }
@@ -301,7 +301,7 @@ func (o Observed) AppliesStill(labels map[string]string) bool {
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
 	if n.Object.GetKind() == identity.KindAssociation && s.isDone() {
-		return o.Agent.reportIn(s, o.Facts.EKSCluster)
+		return o.Agent.reportIn(s, o.Facts.Cluster.EKSName)
 	}
 	if against := policies.Contradiction(parts.All, o.Facts, o.Capability, n); against != nil {
 		s.Stalled, s.Reason, s.Message = true, against.Reason, against.Message

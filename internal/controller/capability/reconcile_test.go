@@ -371,7 +371,7 @@ func TestFacts_BoundaryOfTheProvider(t *testing.T) {
 		c.Spec.CapabilityName, c.Spec.Environment = "fresh", "dev"
 		tc.edit(c)
 		f, err := b.Facts.Gather(t.Context(), c)
-		if err != nil || f.Boundary != tc.of || f.DefaultBoundary != tc.made || f.ProviderRegion != tc.fromRegion {
+		if err != nil || f.Provider.Boundary != tc.of || f.Limits.DefaultBoundary != tc.made || f.Provider.Region != tc.fromRegion {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}

@@ -135,7 +135,7 @@ func TestCompilations_AreKeptWhileNothingChanges(t *testing.T) {
 		"an edit":      func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.Generation = 2 },
 		"a new object": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.UID = "2" },
 		"its deletion": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.DeletionTimestamp = new(metav1.Now()) },
-		"another fact": func(_ *nexusv1.NexusAICapability, f *capability.Facts) { f.Account = "123456789012" },
+		"another fact": func(_ *nexusv1.NexusAICapability, f *capability.Facts) { f.Provider.Account = "123456789012" },
 		"a new proof": func(_ *nexusv1.NexusAICapability, f *capability.Facts) {
 			f.Owned = map[string]capability.Proof{"S3Bucket/a": {ARN: "a"}}
 		},

@@ -235,7 +235,8 @@ func checkImageIsNear(v *part.Verdict, at, image string, c *nexusv1.NexusAICapab
 	if region := f.RegionOf(c); region != "" {
 		v.Require(host[3] == region, at, "the image is in region %s and the capability in %s: AgentCore pulls from its region", host[3], region)
 	}
-	v.Require(f.Account == "" || host[0] == f.Account, at, "the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Account)
+	v.Require(f.Provider.Account == "" || host[0] == f.Provider.Account, at,
+		"the image is in account %s and the capability in %s: push it to a repository of that account", host[0], f.Provider.Account)
 }
 
 // checkRuntimeAccess requires names of parts that exist before the runtime.

@@ -162,7 +162,7 @@ func checkKnowledgeBases(v *part.Verdict, s *nexusv1.NexusAICapabilitySpec, f pa
 		used[kb.Create.VectorIndex] = true
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
-	if len(list) > 0 && f.Account != "" && f.Boundary == "" {
+	if len(list) > 0 && f.Provider.Account != "" && f.Provider.Boundary == "" {
 		v.Refuse(status.ReasonNotPermitted, knowledgeBasesField, "need a permissions boundary, in which an administrator says which models may be used: "+
 			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
 	}

@@ -149,7 +149,7 @@ func checkInferenceProfiles(v *part.Verdict, list []nexusv1.InferenceProfileSpec
 			"a profile of %s is a geography, a dot and that ID", p.ModelID)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
-	if len(list) > 0 && f.Account != "" && f.Boundary == "" {
+	if len(list) > 0 && f.Provider.Account != "" && f.Provider.Boundary == "" {
 		v.Refuse(status.ReasonNotPermitted, inferenceProfilesField, "need a permissions boundary, in which an administrator says which models may be used: "+
 			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
 	}

@@ -156,7 +156,7 @@ func checkBedrock(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
 		checkModel(v, fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.RegionOf(c)), f)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
-	if usesBedrock(b) && f.Account != "" && f.Boundary == "" {
+	if usesBedrock(b) && f.Provider.Account != "" && f.Provider.Boundary == "" {
 		v.Refuse(status.ReasonNotPermitted, at, "needs a permissions boundary, in which an administrator says what of Bedrock may be used: "+
 			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
 	}

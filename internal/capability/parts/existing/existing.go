@@ -44,8 +44,9 @@ func checkExistingARN(v *part.Verdict, at string, c *nexusv1.NexusAICapability, 
 		return
 	}
 	v.Require(of.Ending == 0 || part.SecretARNEnding.MatchString(arn), at, "lacks the hyphen and six characters with which Secrets Manager ends the ARN: copy the whole ARN, or set name")
-	if f.Partition != "" {
-		v.Require(parts[1] == f.Partition, at, "the %s is in partition %s and the capability in %s", of.Noun, parts[1], f.Partition)
+	if f.Provider.Partition != "" {
+		v.Require(parts[1] == f.Provider.Partition, at,
+			"the %s is in partition %s and the capability in %s", of.Noun, parts[1], f.Provider.Partition)
 	}
 	switch {
 	case of.HasNoAccount:

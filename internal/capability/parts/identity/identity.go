@@ -99,7 +99,7 @@ func addRole(k *part.Compiler, a part.AccessSet) {
 		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: account, Namespace: k.Names.WorkloadNamespace()}
 	}
 	if way.podIdentity {
-		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.Facts.EKSCluster, ServiceAccount: account,
+		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.Facts.Cluster.EKSName, ServiceAccount: account,
 			Namespace: k.Names.WorkloadNamespace()}
 	}
 	if app := k.RightsWithin(a); len(app) > 0 {
@@ -150,14 +150,14 @@ func addServiceAccounts(k *part.Compiler) {
 	}
 }
 
-func checkRights(v *part.Verdict, id *nexusv1.IdentitySpec, f part.Facts) {
+func checkRights(v *part.Verdict, id *nexusv1.IdentitySpec, p part.ProviderFacts) {
 	if id == nil {
 		return
 	}
 	const at = "spec.identity.extraPolicyStatements"
-	if b := id.PermissionsBoundaryARN; b != "" && f.Boundary != "" && b != f.Boundary {
+	if b := id.PermissionsBoundaryARN; b != "" && p.Boundary != "" && b != p.Boundary {
 		v.Refuse(status.ReasonNotPermitted, "spec.identity.permissionsBoundaryARN",
-			"the provider bounds every role by %s: leave the field out or repeat that", f.Boundary)
+			"the provider bounds every role by %s: leave the field out or repeat that", p.Boundary)
 	}
 	if len(id.ExtraPolicyStatements) == 0 {
 		return
@@ -167,7 +167,7 @@ func checkRights(v *part.Verdict, id *nexusv1.IdentitySpec, f part.Facts) {
 		checkStatement(v, fmt.Sprintf("%s[%d]", at, i), s)
 	}
 	// The account is known once the provider was read, and with it whether it has a boundary.
-	if f.Account != "" && f.Boundary != id.PermissionsBoundaryARN {
+	if p.Account != "" && p.Boundary != id.PermissionsBoundaryARN {
 		v.Refuse(status.ReasonNotPermitted, at, "need a spec.providerRef to an AWSProvider whose permissionsBoundaryARN "+
 			"is the same as spec.identity.permissionsBoundaryARN: the boundary is an administrator's to choose")
 	}
@@ -183,7 +183,9 @@ func checkStatement(v *part.Verdict, at string, s nexusv1.PolicyStatement) {
 // Rights is spec.identity.
 func Rights() part.Part {
 	return part.Part{Checks: []part.Turn[part.Checking]{part.At(120,
-		func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) { checkRights(v, c.Spec.Identity, f) })}}
+		func(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Facts) {
+			checkRights(v, c.Spec.Identity, f.Provider)
+		})}}
 }
 
 var ungrantable = []string{"iam", "organizations", "account", "sts"}

@@ -38,7 +38,7 @@ func identityMode(c *nexusv1.NexusAICapability, f part.Facts) nexusv1.IdentityMo
 		return requested
 	case !IsUndecided(c, f.Identity.Recorded):
 		return f.Identity.Recorded.Mode
-	case f.Identity.AgentReady && f.EKSCluster != "" && f.RegionOf(c) == f.EKSRegion:
+	case f.Identity.AgentReady && f.Cluster.EKSName != "" && f.RegionOf(c) == f.Cluster.EKSRegion:
 		return nexusv1.IdentityPodIdentity
 	default:
 		return nexusv1.IdentityIRSA
@@ -84,7 +84,7 @@ func addAssociations(k *part.Compiler) {
 	for _, a := range k.Parts.AccessSets(k.Spec) {
 		role := a.Role(k.Names)
 		o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
-			ClusterName: k.Facts.EKSCluster, Namespace: k.Names.WorkloadNamespace(), ServiceAccount: a.ServiceAccount(k.Names),
+			ClusterName: k.Facts.Cluster.EKSName, Namespace: k.Names.WorkloadNamespace(), ServiceAccount: a.ServiceAccount(k.Names),
 			RoleRef: &awsv1.ObjectReference{Name: role}, DisableSessionTags: new(false), // the trust policy asks for them
 		}}
 		k.Resource(part.Child{Kind: KindAssociation, Name: a.Association(k.Names), Step: StepIAM, Component: "iam"}, o,
@@ -107,12 +107,14 @@ func checkPodIdentity(v *part.Verdict, c *nexusv1.NexusAICapability, f part.Fact
 	if identityMode(c, f) != nexusv1.IdentityPodIdentity {
 		return
 	}
-	if f.EKSCluster == "" {
+	if f.Cluster.EKSName == "" {
 		v.Refuse(status.ReasonNotPermitted, at, "the operator does not know the name of its EKS cluster: start it with --eks-cluster-name (EKS_CLUSTER_NAME), or set mode IRSA")
 		return
 	}
 	region := f.RegionOf(c)
-	v.Require(region == "" || f.EKSRegion == "" || region == f.EKSRegion, at, "EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA", f.EKSCluster, f.EKSRegion, region)
+	v.Require(region == "" || f.Cluster.EKSRegion == "" || region == f.Cluster.EKSRegion, at,
+		"EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA",
+		f.Cluster.EKSName, f.Cluster.EKSRegion, region)
 }
 
 // HasAssociation reports whether a graph gives a role to pods through EKS Pod Identity.

@@ -47,7 +47,7 @@ func addQuota(k *part.Compiler) {
 	if !part.HasQuota(k) {
 		return
 	}
-	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.Facts.NamespaceQuota.DeepCopy()}}
+	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.Facts.Limits.NamespaceQuota.DeepCopy()}}
 	k.Workload(part.Child{Kind: part.KindQuota, Name: k.Names.Quota(), Step: StepNamespace, Component: "namespace"}, o)
 }
 

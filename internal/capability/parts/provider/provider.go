@@ -26,7 +26,7 @@ func addProvider(k *part.Compiler) {
 	if k.Spec.ProviderRef != nil {
 		return
 	}
-	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.Home.Region, PermissionsBoundaryARN: k.Facts.DefaultBoundary}}
+	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.Home.Region, PermissionsBoundaryARN: k.Facts.Limits.DefaultBoundary}}
 	p.Namespace = k.Capability.Namespace
 	k.Add(part.Child{Kind: part.KindProvider, Name: k.Names.Prefix(), Component: "provider"}, awsv1.GroupVersion, p, nil)
 }

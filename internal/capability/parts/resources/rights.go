@@ -74,7 +74,8 @@ func ResourceARN(k *part.Compiler, r part.Resource, grants awsschema.Grants) str
 		return k.Expect(id, part.Proof{ARN: part.PlaceholderFor(id)}).ARN
 	case k.AssumeOwned:
 		return strings.Repeat("?", longestARN)
-	case k.Facts.Account == "": // the AWSProvider is not ready, or is to be made again: no ARN can be judged, and the role stays as it is
+	// The AWSProvider is not ready, or is to be made again: no ARN can be judged, and the role stays as it is.
+	case k.Facts.Provider.Account == "":
 		return k.Unknown
 	}
 	p := k.Proof(id)

@@ -28,7 +28,7 @@ func addServiceRole(k *part.Compiler, r part.Resource) (id, lacks string) {
 		return "", ""
 	}
 	statements, lacks := r.Role.Rights(k)
-	if k.Facts.Account == "" { // which every right is in
+	if k.Facts.Provider.Account == "" { // which every right is in
 		lacks = part.KindProvider + "/" + part.ProviderName(k.Capability)
 	}
 	name := k.Names.ServiceRole(r.Name)

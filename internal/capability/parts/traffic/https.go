@@ -151,7 +151,7 @@ func addRecords(k *part.Compiler) {
 // recordTargets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
 // itself, and costs no queries; if the hosted zone of the load balancer is not known, records with addresses or a CNAME record replace it.
 func recordTargets(k *part.Compiler, unknown string) []awsv1.Route53RecordSetSpec {
-	target := k.Facts.Balancer
+	target := k.Facts.Balancer.Name
 	b, isBalancer := wellknown.BalancerOf(target)
 	zone := b.HostedZone()
 	switch {
@@ -159,8 +159,8 @@ func recordTargets(k *part.Compiler, unknown string) []awsv1.Route53RecordSetSpe
 		return recordAliases(k, unknown, unknown)
 	case isBalancer && (zone != "" || findsBalancer(k, b) && !k.Facts.HasCNAME):
 		return recordAliases(k, zone, target)
-	case len(k.Facts.Addresses) > 0:
-		return recordsOf(k.Facts.Addresses)
+	case len(k.Facts.Balancer.Addresses) > 0:
+		return recordsOf(k.Facts.Balancer.Addresses)
 	default:
 		return []awsv1.Route53RecordSetSpec{plainRecords(cname, target)}
 	}
@@ -175,7 +175,7 @@ func findsBalancer(k *part.Compiler, b wellknown.Balancer) bool {
 // CNAMEObject names the Route53RecordSet of the CNAME record that the host of c has or had; "" where the records do
 // not depend on it.
 func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
-	b, isBalancer := wellknown.BalancerOf(f.Balancer)
+	b, isBalancer := wellknown.BalancerOf(f.Balancer.Name)
 	if !UsesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
 		return ""
 	}
@@ -186,8 +186,8 @@ func CNAMEObject(c *nexusv1.NexusAICapability, f part.Facts) string {
 // about the IPv6 addresses of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
 func recordAliases(k *part.Compiler, zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
-	addresses := cmp.Or(k.Facts.IPAddressType, string(Settings(k.Spec).Annotations[albIPAddressType]))
-	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.Facts.IPAddressType == "" {
+	addresses := cmp.Or(k.Facts.Balancer.IPAddressType, string(Settings(k.Spec).Annotations[albIPAddressType]))
+	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.Facts.Balancer.IPAddressType == "" {
 		out = append(out, awsv1.Route53RecordSetSpec{Type: "AAAA"})
 	}
 	for i := range out {

@@ -135,8 +135,8 @@ func BalancerTags(k *part.Compiler) string {
 		"nexus.ai/capability=" + k.Capability.Namespace + "/" + k.Capability.Name, "nexus.ai/environment=" + k.Names.Environment,
 		"nexus.ai/managed-by=" + wellknown.OperatorName,
 	}
-	if k.Facts.ClusterID != "" {
-		tags = append(tags, "nexus.ai/cluster="+k.Facts.ClusterID)
+	if k.Facts.Cluster.ID != "" {
+		tags = append(tags, "nexus.ai/cluster="+k.Facts.Cluster.ID)
 	}
 	if k.Spec.Budget != nil {
 		tags = append(tags, part.TagCapability+"="+k.Names.Prefix())
@@ -164,7 +164,7 @@ func checkIngress(v *part.Verdict, in nexusv1.IngressSpec, f part.Facts) {
 	if in.GroupName == "" {
 		return
 	}
-	if !groupAllowed(f.AllowedIngressGroups, in.GroupName) {
+	if !groupAllowed(f.Limits.AllowedIngressGroups, in.GroupName) {
 		v.Refuse(status.ReasonNotPermitted, "spec.ingress.groupName",
 			"the operator's --allowed-ingress-groups does not match %s: leave groupName out for its own load balancer, or ask an administrator", in.GroupName)
 	}

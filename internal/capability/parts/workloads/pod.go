@@ -140,8 +140,8 @@ const (
 )
 
 // Drain is for how many seconds a pod of a component serves on before it gets the signal to terminate.
-func Drain(c part.Component, f part.Facts) int64 {
-	if f.NoDrain {
+func Drain(c part.Component, on part.ClusterFacts) int64 {
+	if on.NoDrain {
 		return 0
 	}
 	if !c.IsServed() { // nothing sends it requests
@@ -154,7 +154,7 @@ func Drain(c part.Component, f part.Facts) int64 {
 // The grace period of Kubernetes includes the time of the hook.
 func setTermination(k *part.Compiler, c part.Component, pod *corev1.PodSpec) {
 	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
-	seconds := Drain(c, k.Facts)
+	seconds := Drain(c, k.Facts.Cluster)
 	if seconds == 0 {
 		return
 	}

@@ -107,7 +107,9 @@ func TestEveryObjectOfACapabilityIsUnchangedOnTheSecondPass(t *testing.T) {
 			c.Namespace, c.Spec.Environment = b.ns, "e"+strings.TrimPrefix(b.ns, "t-") // its own namespace
 			b.create(c)
 			b.owner = apply.Owner{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: b.ns, Name: c.Name, UID: c.UID}
-			g, err := capability.Compile(c, capability.Facts{Region: "eu-central-1", Account: "123456789012", Partition: "aws", ClusterID: "c"})
+			facts := capability.Facts{Region: "eu-central-1"}
+			facts.Provider.Account, facts.Provider.Partition, facts.Cluster.ID = "123456789012", "aws", "c"
+			g, err := capability.Compile(c, facts)
 			if err != nil {
 				t.Fatal(err)
 			}

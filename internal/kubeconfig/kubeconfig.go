@@ -98,7 +98,7 @@ func findCluster(ctx context.Context, s *connection.Connection, name, region str
 	if err != nil {
 		return install.Cluster{}, err
 	}
-	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: "caller", Region: cmp.Or(region, o.Region)})
+	session, err := s.Sessions().Open(ctx, awsclient.Identity{Key: "caller", Region: cmp.Or(region, o.AWS.Region)})
 	if err != nil {
 		return install.Cluster{}, exit.Precondition(err)
 	}

@@ -54,7 +54,7 @@ func PrintToken(ctx context.Context, s *connection.Connection, cluster string) e
 	if err != nil {
 		return exit.Precondition(fmt.Errorf("finding AWS credentials: %w", err))
 	}
-	cfg.Region = o.Region
+	cfg.Region = o.AWS.Region
 	if err := awsclient.CheckCredentials(ctx, cfg.Credentials); err != nil { // the error of signing would say less about missing settings
 		return exit.Precondition(err)
 	}

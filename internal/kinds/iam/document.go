@@ -54,8 +54,7 @@ func irsaTrust(sc kind.Scope, in v1alpha1.IAMRoleIRSA) (iampolicy.Statement, err
 	}
 	issuer, ok := strings.CutPrefix(sc.Federation.Issuer, "https://")
 	if !ok {
-		return none, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens",
-			sc.Federation.Issuer)
+		return none, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens", issuer)
 	}
 	return iampolicy.ServiceAccount{
 		Provider: "arn:" + sc.Partition + ":iam::" + sc.Account + ":oidc-provider/" + issuer,

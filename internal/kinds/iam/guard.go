@@ -34,14 +34,12 @@ func guardedSettings(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *st
 		return nil, nil, err
 	}
 	boundary = in.PermissionsBoundary
-	if sc.Guards.Boundary != "" {
-		if boundary != nil && *boundary != sc.Guards.Boundary {
-			return nil, nil, notPermitted("spec.permissionsBoundary", "the provider bounds every role by %s: leave the field out or repeat that",
-				sc.Guards.Boundary)
+	if of := sc.Guards.Boundary; of != "" {
+		if boundary != nil && *boundary != of {
+			return nil, nil, notPermitted("spec.permissionsBoundary", "the provider bounds every role by %s: leave the field out or repeat that", of)
 		}
-		boundary = &sc.Guards.Boundary
-	}
-	if field := suppliedByUser(in); sc.Guards.Boundary == "" && !sc.Trusted && field != "" {
+		boundary = &of
+	} else if field := suppliedByUser(in); !sc.Trusted && field != "" {
 		return nil, nil, notPermitted(field, "needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do")
 	}
 	return path, boundary, nil
@@ -85,8 +83,8 @@ func guardedPath(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
 		}
 	}
 	prefix := sc.Guards.RolePath
-	if prefix != "" && !strings.HasSuffix(prefix, "/") {
-		prefix += "/"
+	if prefix != "" {
+		prefix = strings.TrimSuffix(prefix, "/") + "/"
 	}
 	switch {
 	case in.Path == "" && prefix == "":

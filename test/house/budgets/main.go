@@ -54,7 +54,7 @@ func run(root, thresholds, coverage string) (ok bool, err error) {
 func measure(t *tree, f floors) []row {
 	var rows []row
 	for _, part := range [][]row{
-		sizeRows(t), widthRows(t, f), typeRows(t, f), kindRows(t, f), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t),
+		sizeRows(t), widthRows(t, f), typeRows(t), kindRows(t, f), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t),
 		stateRows(t),
 	} {
 		rows = append(rows, part...)

@@ -81,37 +81,24 @@ func fieldsOf(s *ast.StructType) int {
 	return n
 }
 
-// typeRows judges the sizes of types. Those that were too large when the limit was set have their number as an allowance, which falls
-// with them.
-func typeRows(t *tree, f floors) []row {
+// typeRows judges the sizes of types.
+func typeRows(t *tree) []row {
 	all := typeSizes(t)
 	return []row{
-		typeRow("methods of a type, most", maxMethods, f.Methods, all, func(s typeSize) int { return s.methods }),
-		typeRow("fields of a struct, most", maxFields, f.Fields, all, func(s typeSize) int { return s.fields }),
+		typeRow("methods of a type, most", maxMethods, all, func(s typeSize) int { return s.methods }),
+		typeRow("fields of a struct, most", maxFields, all, func(s typeSize) int { return s.fields }),
 	}
 }
 
-func typeRow(budget string, most int, allowed map[string]int, all []typeSize, size func(typeSize) int) row {
+func typeRow(budget string, most int, all []typeSize, size func(typeSize) int) row {
 	var findings []string
-	have := map[string]int{}
 	largestOfAll := 0
 	for _, s := range all {
 		n := size(s)
-		have[s.name] = n
 		largestOfAll = max(largestOfAll, n)
-		if n > max(most, allowed[s.name]) {
-			findings = append(findings,
-				fmt.Sprintf("%s has %d, may have %d: move what belongs together to another type", s.name, n, max(most, allowed[s.name])))
+		if n > most {
+			findings = append(findings, fmt.Sprintf("%s has %d, may have %d: move what belongs together to another type", s.name, n, most))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(allowed)) {
-		switch n := have[name]; {
-		case n <= most:
-			findings = append(findings, fmt.Sprintf("%s has %d and needs no allowance: take it out of thresholds.json", name, n))
-		case n < allowed[name]:
-			findings = append(findings, fmt.Sprintf("%s has %d: lower its allowance of %d in thresholds.json", name, n, allowed[name]))
-		}
-	}
-	target := fmt.Sprintf("%s, %d allowances", limit(most), len(allowed))
-	return atMost(budget, target, fmt.Sprint(largestOfAll), findings)
+	return atMost(budget, limit(most), fmt.Sprint(largestOfAll), findings)
 }

@@ -24,7 +24,7 @@ import (
 type Operator struct {
 	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
-	// PreviousClusterIDs, SharedNamespaces and ForeignResources are as in engine.Facts.
+	// PreviousClusterIDs, SharedNamespaces and ForeignResources are as in engine.Neighbors.
 	PreviousClusterIDs, SharedNamespaces, ForeignResources []string
 	// Types is that of engine.Facts.
 	Types *engine.AllowedTypes

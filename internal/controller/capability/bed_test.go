@@ -61,7 +61,9 @@ type bed struct {
 	person client.WithWatch
 	clock  *clocktesting.FakePassiveClock
 	served discovery.DiscoveryInterfaceWithContext
-	events *events.FakeRecorder
+	// autoMode is asked whether the cluster runs on EKS Auto Mode; nil in a cluster without it.
+	autoMode func(context.Context) bool
+	events   *events.FakeRecorder
 	// ns is the namespace of the capabilities of this test.
 	ns      string
 	options options.Options
@@ -158,7 +160,8 @@ func (b *bed) newReconciler() *Reconciler {
 	if err != nil {
 		b.Fatal(err)
 	}
-	env := reconciler.Environment{Schemas: schemas, Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1", Gate: reconciler.PlanGate{Client: b.counted()},
+	env := reconciler.Environment{Schemas: schemas, Client: b.counted(), Live: b.live(), Discovery: b.served, AutoMode: b.autoMode,
+		Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1", Gate: reconciler.PlanGate{Client: b.counted()},
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	return New(env, b.options, nil)
 }

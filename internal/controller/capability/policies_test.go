@@ -95,8 +95,8 @@ func TestHealth_AsksEKSAboutAutoMode(t *testing.T) {
 	b := newBed(t)
 	in := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{IngressClassName: new(b.ns)}}
 	for enabled, want := range map[bool]string{true: "create it with controller eks.amazonaws.com/alb", false: "install the AWS Load Balancer Controller"} {
-		b.health.AutoMode = func(context.Context) bool { return enabled }
-		if h, err := b.health.Of(t.Context(), in); err != nil || h.Reason != status.ReasonIngressClassMissing || !strings.Contains(h.Message, want) {
+		b.autoMode = func(context.Context) bool { return enabled }
+		if h, err := b.newReconciler().health.Of(t.Context(), in); err != nil || h.Reason != status.ReasonIngressClassMissing || !strings.Contains(h.Message, want) {
 			t.Errorf("enabled %t: %+v, %v", enabled, h, err)
 		}
 	}

@@ -32,7 +32,7 @@ const Kind = "NexusAICapability"
 const Finalizer = "nexus.ai/capability-finalizer"
 
 // Reconciler reconciles NexusAICapabilities: compile, apply along the edges, summarize. It makes no AWS
-// call itself: its children do.
+// call itself: its children do. New gives its parts what they need, so that a field that is set later reaches none of them.
 type Reconciler struct {
 	reconciler.Environment
 	Applier *apply.Applier

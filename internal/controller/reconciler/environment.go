@@ -42,9 +42,9 @@ type Environment struct {
 	Signing *SigningKeys
 	// Types are the AWS resource types that AWSResource objects may manage.
 	Types *engine.AllowedTypes
-	// SharedNamespaces are namespaces with AWS resources that objects of every namespace may name; see engine.Owner.
+	// SharedNamespaces are namespaces with AWS resources that objects of every namespace may name; see engine.Neighbors.
 	SharedNamespaces []string
-	// ForeignResources are patterns of ARNs of resources without an owner that objects may name; see engine.Owner.
+	// ForeignResources are patterns of ARNs of resources without an owner that objects may name; see engine.Neighbors.
 	ForeignResources []string
 	// Gate says where plans need approval.
 	Gate PlanGate

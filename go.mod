@@ -19,9 +19,9 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/elasticache v1.64.3
 	github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2 v1.63.7
 	github.com/aws/aws-sdk-go-v2/service/eventbridge v1.55.8
-	github.com/aws/aws-sdk-go-v2/service/glue v1.160.0
+	github.com/aws/aws-sdk-go-v2/service/glue v1.172.3
 	github.com/aws/aws-sdk-go-v2/service/iam v1.64.7
-	github.com/aws/aws-sdk-go-v2/service/kms v1.60.0
+	github.com/aws/aws-sdk-go-v2/service/kms v1.62.1
 	github.com/aws/aws-sdk-go-v2/service/lambda v1.108.0
 	github.com/aws/aws-sdk-go-v2/service/rds v1.132.0
 	github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi v1.35.5

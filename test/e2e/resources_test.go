@@ -223,6 +223,7 @@ func TestEditsConvergeAndDriftIsCorrected(t *testing.T) {
 	o := bucket("edits")
 	b.Create(o)
 	b.Ready(o)
+	edited := b.World.AWS().Mark()
 	b.Edit(o, func() {
 		o.Spec.Versioning.Enabled = false
 		o.Spec.Tags = map[string]v1alpha1.TagValue{"team": "search"}
@@ -232,6 +233,15 @@ func TestEditsConvergeAndDriftIsCorrected(t *testing.T) {
 	if err != nil || v.Status != types.BucketVersioningStatusSuspended {
 		t.Errorf("versioning is %v, %v", v, err)
 	}
+	// Until it has seen its write, the operator takes the former value for an answer of AWS that is late.
+	b.Eventually(20*time.Second, "a look after the write", func() error {
+		calls := b.World.AWS().Since(edited).Match("s3", "*BucketVersioning", "edits").
+			Filter(func(c emulator.Call) bool { return c.AccessKey != "a" })
+		if n := len(calls); n == 0 || calls[n-1].Write {
+			return fmt.Errorf("%s", calls)
+		}
+		return nil
+	})
 	if _, err := b.s3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String("edits"),
 		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}); err != nil {
 		t.Fatal(err)

@@ -68,11 +68,14 @@ func main() {
 	flag.StringVar(&o.race, "race", "",
 		"build the packages with the most concurrency with the race detector, and write their coverage: 1, or K/N: of those whose tests are divided, part K of N")
 	flag.StringVar(&o.cover, "cover", "cover.out", "file of the coverage profile that -race writes")
-	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "how long one test program may take")
+	flag.DurationVar(&o.timeout, "timeout", 0, "how long one test program may take (default 40m, and 2h of everything)")
 	flag.BoolVar(&o.times, "times", false, "print the times of the last run, and run nothing")
 	flag.StringVar(&o.step, "step", "", "run the command in the arguments, and record how long it took under this name")
 	flag.Parse()
 	o.command = flag.Args()
+	if o.timeout == 0 {
+		o.timeout = longest(o.extent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := run(ctx, o)
@@ -82,6 +85,15 @@ func main() {
 		}
 		os.Exit(exitCode(err))
 	}
+}
+
+// longest is the time after which a test program of an extent hangs. A quarter of all tests of test/e2e takes 25 minutes on two quiet
+// processors, and 40 beside other work.
+func longest(e string) time.Duration {
+	if e == "all" {
+		return 2 * time.Hour
+	}
+	return 40 * time.Minute
 }
 
 // exitCode is that of the command of a step, else 1.
